@@ -3,13 +3,13 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// An answer of a forge whose status is below 400.
+/// A forge's answer with a status below 400.
 struct ForgeAnswer: Sendable {
     var status: Int
     var headers: [String: String]
     var body: Data
 
-    /// Decodes the body; the API's `target_url` is `targetUrl` here.
+    /// Decodes the body as JSON. The API's key `target_url` becomes `targetUrl`.
     ///
     /// - Throws: ``ForgeError`` with `.badAnswer`.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
@@ -23,10 +23,10 @@ struct ForgeAnswer: Sendable {
     }
 }
 
-/// One request to a forge: method, path below the API's root, query and JSON body.
+/// One request to a forge: method, path below the API's root, query, and JSON body.
 struct ForgeRequest: Sendable {
     var method: Method
-    /// Below the root, with a slash in front. The parts that come from elsewhere are made by ``ForgeRequest/part(_:)``.
+    /// The path below the root, beginning with a slash. Use ``ForgeRequest/part(_:)`` for untrusted components.
     var path: String
     var query: [String: String] = [:]
     var body: Data?
@@ -44,29 +44,30 @@ struct ForgeRequest: Sendable {
         return ForgeRequest(method: method, path: path, body: try encoder.encode(body))
     }
 
-    /// `text` as one part of a path.
+    /// `text` as one component of a path.
     static func part(_ text: String) -> String {
         text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-_.~")))
             ?? ""
     }
 }
 
-/// Sends requests to one forge's API and turns its answers into values or errors.
+/// Sends requests to one forge's API and turns the answers into values or errors.
 ///
-/// Each request has a deadline, each answer a size limit; redirects are not followed, since a token must go to nobody else.
+/// Each request has a deadline and each answer a size limit. Redirects are not followed, since the token must reach no
+/// other host.
 struct ForgeClient: Sendable {
-    /// Longest time from a request's start to its answer's last byte.
+    /// The longest time from the start of a request to the last byte of its answer.
     static let deadline = TimeAmount.seconds(20)
-    /// Largest answer, in bytes.
+    /// The largest answer, in bytes.
     static let mostBytes = 8 << 20
 
     let root: String
-    /// Headers that every request has, such as `Accept`.
+    /// Headers of every request, such as `Accept`.
     let headers: [(String, String)]
     let http: HTTPClient
     var now: @Sendable () -> Date = { Date() }
 
-    /// Sends `request`, with `authorization` as the header of that name or of the name that the forge wants.
+    /// Sends `request` with `authorization` as the name and value of its header.
     ///
     /// - Throws: ``ForgeError``; `CancellationError`.
     func send(_ request: ForgeRequest, authorization: (name: String, value: String)) async throws -> ForgeAnswer {
@@ -130,10 +131,10 @@ struct ForgeClient: Sendable {
         }
         let retryAt = retryAfter(answer)
         switch status {
-        case 401: return ForgeError(.unauthorized, "the forge does not know the credential; \(said)", status: status)
-        case 403: return ForgeError(.forbidden, "the credential may not do this; \(said)", status: status)
+        case 401: return ForgeError(.unauthorized, "the forge does not accept the credential; \(said)", status: status)
+        case 403: return ForgeError(.forbidden, "the credential lacks a permission for this; \(said)", status: status)
         case 404, 410:
-            return ForgeError(.notFound, "not there, or not visible to the credential; \(said)", status: status)
+            return ForgeError(.notFound, "it does not exist, or the credential may not see it; \(said)", status: status)
         case 408, 423, 425: return ForgeError(.unavailable, said, status: status, retryAt: retryAt)
         case 300..<400:
             return ForgeError(
@@ -144,11 +145,11 @@ struct ForgeClient: Sendable {
         }
     }
 
-    /// When requests may go on, for an answer that says that there were too many.
+    /// The time from which requests are allowed again, if the answer says that there were too many.
     ///
-    /// GitHub answers 403 or 429: a primary limit has `x-ratelimit-remaining: 0` and the second of its end, a secondary one
-    /// a `retry-after` or neither of them, and then wants at least a minute.
-    /// Source: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+    /// GitHub answers 403 or 429. A primary limit has `x-ratelimit-remaining: 0` and the second at which it ends. A
+    /// secondary limit has a `retry-after`, or neither; then GitHub wants a pause of at least a minute. Source:
+    /// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
     private func limitEnd(_ answer: ForgeAnswer) -> Date? {
         guard answer.status == 429 || answer.status == 403 else { return nil }
         let isSecondary = String(decoding: answer.body.prefix(2_000), as: UTF8.self).lowercased().contains(
@@ -166,12 +167,13 @@ struct ForgeClient: Sendable {
         return bounded(now().addingTimeInterval(seconds))
     }
 
-    /// At least a second from now, and at most two hours: a forge's clock may be wrong.
+    /// The date, but at least a second and at most two hours from now: a forge's clock may be wrong.
     private func bounded(_ date: Date) -> Date {
         min(max(date, now().addingTimeInterval(1)), now().addingTimeInterval(7_200))
     }
 
-    /// What the forge says in its answer, on one line, at most 200 characters: it may quote text of a change.
+    /// The error message in a forge's answer, on one line of at most 200 characters. It is untrusted: it may quote text
+    /// of a change.
     private static func message(_ body: Data) -> String {
         struct Message: Decodable {
             var message: Text?
@@ -190,7 +192,7 @@ struct ForgeClient: Sendable {
                 enum Key: String, CodingKey { case message, field, code }
                 var words: String? { message ?? field.map { "\($0) \(code ?? "")" } }
             }
-            /// GitLab's message is a text or an object.
+            /// GitLab's message, which is a text or an object.
             struct Text: Decodable {
                 var value: String
                 init(from decoder: any Decoder) throws {

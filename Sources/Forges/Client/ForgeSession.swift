@@ -1,11 +1,11 @@
 import AsyncHTTPClient
 import Foundation
 
-/// A forge's API as one credential sees it.
+/// Access to a forge's API with one credential.
 struct ForgeSession: Sendable {
     let address: ForgeAddress
     let client: ForgeClient
-    /// Marks the comments that are made with this credential.
+    /// Marks the comments that pipectl writes with this credential.
     let mark: CommentMark
     private let authorization: Authorization
 
@@ -14,7 +14,7 @@ struct ForgeSession: Sendable {
         case installation(InstallationTokens)
     }
 
-    /// - Throws: ``ForgeError`` with `.badCredential`: an App at a forge that has none, or a key that can't be read.
+    /// - Throws: ``ForgeError`` with `.badCredential`: an App at a forge without Apps, or a key that can't be read.
     init(
         _ address: ForgeAddress, _ credential: ForgeCredential, http: HTTPClient,
         now: @escaping @Sendable () -> Date = { Date() }
@@ -38,19 +38,19 @@ struct ForgeSession: Sendable {
         }
     }
 
-    /// Whether it acts as a GitHub App, which alone may write check runs.
+    /// Whether the credential is a GitHub App: only an App may write check runs.
     var isApp: Bool {
         if case .installation = authorization { return true }
         return false
     }
 
-    /// The App's own token, for the few requests about the App itself; nil for a token.
+    /// The App's own token, for requests about the App itself; nil if the credential is a token.
     func appAuthorization() async throws -> (name: String, value: String)? {
         guard case .installation(let tokens) = authorization else { return nil }
         return ("Authorization", "Bearer \(try await tokens.appToken())")
     }
 
-    /// Sends `request`; an installation token that the forge no longer knows is replaced once.
+    /// Sends `request`. If the forge rejects an installation token, it gets a new one and tries once more.
     func send(_ request: ForgeRequest) async throws -> ForgeAnswer {
         switch authorization {
         case .fixed(let name, let value):
@@ -67,7 +67,7 @@ struct ForgeSession: Sendable {
         }
     }
 
-    /// All pages of a list, at most `most` of a hundred entries.
+    /// All pages of a list, at most `most` pages of a hundred entries.
     func pages<Value: Decodable & Sendable>(
         _ path: String, _ query: [String: String] = [:], of type: Value.Type, most: Int = 30
     ) async throws -> [Value] {

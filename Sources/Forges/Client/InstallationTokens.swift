@@ -1,12 +1,12 @@
 import Foundation
 import JWTKit
 
-/// Tokens of a GitHub App's installation: made when wanted, kept in memory, renewed before they expire.
+/// Tokens of a GitHub App's installation: requested on demand, cached in memory, renewed before they expire.
 ///
-/// One token is asked for at a time: all who want one meanwhile wait for the same answer.
-/// Source: https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app
+/// Only one request runs at a time; other callers wait for the same answer. Source:
+/// https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app
 actor InstallationTokens {
-    /// A token is renewed this long before it expires, in seconds.
+    /// How long before its expiry a token is renewed, in seconds.
     static let margin = 300.0
 
     private let appID: String
@@ -20,12 +20,12 @@ actor InstallationTokens {
     private enum State {
         case none
         case valid(String, until: Date)
-        /// A request is under way; its number tells a later one from it.
+        /// A request is running; its number distinguishes it from a later one.
         case asking(Task<(String, Date), any Error>, number: Int)
     }
     private var requests = 0
 
-    /// - Throws: ``ForgeError`` with `.badCredential` for a key that is not RSA in PEM.
+    /// - Throws: ``ForgeError`` with `.badCredential` if the key is not RSA in PEM.
     init(
         appID: String, privateKey: String, client: ForgeClient, project: String,
         now: @escaping @Sendable () -> Date = { Date() }
@@ -42,7 +42,7 @@ actor InstallationTokens {
         self.now = now
     }
 
-    /// A token that is valid for at least ``margin`` seconds more, or the newest there is.
+    /// A token that is valid for at least ``margin`` more seconds, or else the newest one.
     func token() async throws -> String {
         switch state {
         case .valid(let token, let end) where end.timeIntervalSince(now()) > Self.margin: return token
@@ -51,7 +51,7 @@ actor InstallationTokens {
         }
     }
 
-    /// Forgets `token`, which the forge did not know any more. One that came meanwhile stays.
+    /// Forgets `token`, which the forge rejected. A newer token stays.
     func discard(_ token: String) {
         if case .valid(token, _) = state { state = .none }
     }
@@ -59,7 +59,7 @@ actor InstallationTokens {
     private func renewed() async throws -> String {
         requests += 1
         let number = requests
-        // Every caller waits for this task, and its end is always taken by the caller that made it.
+        // Every caller waits for this task; the caller that made it always takes its result.
         let task = Task { try await self.ask() }
         state = .asking(task, number: number)
         do {
@@ -86,12 +86,12 @@ actor InstallationTokens {
             authorization: authorization
         ).decode(Token.self)
         guard let end = try? Date(made.expiresAt, strategy: .iso8601) else {
-            throw ForgeError(.badAnswer, "the forge's token has no readable end")
+            throw ForgeError(.badAnswer, "the forge's token has no readable expiry date")
         }
         return (made.token, end)
     }
 
-    /// The App's own token: RS256, valid for nine minutes, begun a minute ago for clocks that differ.
+    /// The App's own token: RS256, valid for nine minutes, issued one minute in the past because clocks differ.
     func appToken() async throws -> String {
         struct Claims: JWTPayload {
             var iat: IssuedAtClaim
@@ -100,7 +100,7 @@ actor InstallationTokens {
             func verify(using algorithm: some JWTAlgorithm) async throws {}
         }
         let keys = await JWTKeyCollection().add(rsa: key, digestAlgorithm: .sha256)
-        // Whole seconds: GitHub refuses others.
+        // GitHub accepts whole seconds only.
         let date = Date(timeIntervalSince1970: now().timeIntervalSince1970.rounded(.down))
         do {
             return try await keys.sign(
@@ -108,7 +108,7 @@ actor InstallationTokens {
                     iat: IssuedAtClaim(value: date.addingTimeInterval(-60)),
                     exp: ExpirationClaim(value: date.addingTimeInterval(480)), iss: IssuerClaim(value: appID)))
         } catch {
-            throw ForgeError(.badCredential, "the App's private key does not sign")
+            throw ForgeError(.badCredential, "signing with the App's private key failed")
         }
     }
 }

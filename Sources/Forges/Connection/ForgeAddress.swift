@@ -1,23 +1,24 @@
 import Foundation
 
-/// Where a repository is at a forge, read from the URL that people see in their browser.
+/// The address of a repository at a forge, read from the URL that a browser shows.
 ///
-/// `https://github.com/octo/hello` becomes the API at `https://api.github.com` and the project `octo/hello`.
+/// `https://github.com/octo/hello` becomes the API `https://api.github.com` and the project `octo/hello`.
 public struct ForgeAddress: Sendable, Equatable, Codable {
+    /// The product that the forge runs.
     public var kind: ForgeKind
     /// The API's root, without a slash at the end: `https://api.github.com`, `https://git.example.org/api/v1`.
     public var api: String
-    /// The page of the repository, without a slash at the end.
+    /// The repository's page, without a slash at the end.
     public var web: String
-    /// Owner and name; at GitLab also the groups between them.
+    /// Owner and name; at GitLab with the groups between them.
     public var project: String
 
-    /// Reads the address of a repository's page, or one that is cloned from.
+    /// Reads the address of a repository's page, or a clone URL.
     ///
     /// - Parameters:
-    ///   - text: `https://HOST/OWNER/NAME`, with or without `.git`, also `git@HOST:OWNER/NAME.git`.
-    ///   - kind: The forge's kind; nil to go by the host's name.
-    ///   - api: The API's root where it is not at its usual place.
+    ///   - text: `https://HOST/OWNER/NAME`, with or without `.git`, or `git@HOST:OWNER/NAME.git`.
+    ///   - kind: The forge's kind; nil: derived from the host's name.
+    ///   - api: The API's root; nil: its usual place.
     /// - Throws: ``ForgeError`` with `.badAddress`.
     public init(_ text: String, kind: ForgeKind? = nil, api: String? = nil) throws {
         guard let url = Self.url(text), let host = url.host(percentEncoded: false), !host.isEmpty else {
@@ -28,17 +29,18 @@ public struct ForgeAddress: Sendable, Equatable, Codable {
         guard url.user == nil, url.password == nil, url.query == nil, url.fragment == nil else {
             throw ForgeError(
                 .badAddress,
-                "the address holds a user, a password or a query; leave them out: credentials are asked for separately")
+                "the address contains a user, a password or a query; leave them out: pipectl asks for credentials separately"
+            )
         }
         guard url.scheme == "https" || Self.isLoopback(host) else {
             throw ForgeError(
-                .badAddress, "\(host) is not reached by https; a token would cross the network in the open")
+                .badAddress, "\(host) is not an https address; a token would cross the network unencrypted")
         }
         let parts = url.path(percentEncoded: false).split(separator: "/").map(String.init)
         guard let found = kind ?? ForgeKind.recognised(by: host) else {
             throw ForgeError(
                 .badAddress,
-                "\(host) does not tell which forge it is; add --kind github, gitlab, gitea or forgejo")
+                "\(host) is not the host of a known forge; add --kind github, gitlab, gitea or forgejo")
         }
         self.kind = found
         let mayHaveGroups = found == .gitlab
@@ -76,7 +78,7 @@ public struct ForgeAddress: Sendable, Equatable, Codable {
 
     private static func url(_ text: String) -> URL? {
         if let url = URL(string: text), url.scheme == "https" || url.scheme == "http" { return url }
-        // git@HOST:OWNER/NAME.git, as ssh writes it.
+        // git@HOST:OWNER/NAME.git, the form of ssh.
         guard !text.contains("://"), let at = text.firstIndex(of: "@"), let colon = text[at...].firstIndex(of: ":")
         else {
             return nil

@@ -1,11 +1,11 @@
 import Foundation
 import AsyncHTTPClient
 
-/// Tries out a connection before it is kept.
+/// Tries a connection before it is stored.
 public enum ForgeConnector {
-    /// Asks the forge who pipectl is there and which permissions it has.
+    /// Asks the forge for pipectl's account and its permissions.
     ///
-    /// - Throws: ``ForgeError`` that says what to do.
+    /// - Throws: ``ForgeError``, which says what to do next.
     public static func identity(at address: ForgeAddress, with credential: ForgeCredential) async throws
         -> ForgeIdentity
     {
@@ -24,7 +24,7 @@ public enum ForgeConnector {
         guard var error = error as? ForgeError else { return error }
         let next =
             switch error.code {
-            case .notFound: "check that \(address.project) is there and that the credential may see it"
+            case .notFound: "check that \(address.project) exists and that the credential may see it"
             case .unauthorized: "the credential is wrong or has expired; make a new one"
             case .unreachable: "check the address \(address.api) and the network of this machine"
             default: ""

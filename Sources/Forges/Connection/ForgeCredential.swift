@@ -1,11 +1,11 @@
-/// What a forge lets pipectl in with. It is shown nowhere: neither in a log nor in an error.
+/// The credential for a forge. Neither logs nor errors ever show it.
 public enum ForgeCredential: Sendable, Equatable {
     /// A personal, project or application token.
     case token(String)
     /// A GitHub App: its id (or client id) and its private key in PEM.
     case app(id: String, privateKey: String)
 
-    /// The form in which it is kept: one line for a token; for an App the id's line, then the key.
+    /// The stored form: one line for a token; for an App a line with its id, then the key.
     public var text: String {
         switch self {
         case .token(let token): token
@@ -15,7 +15,7 @@ public enum ForgeCredential: Sendable, Equatable {
 
     /// Reads ``text``.
     ///
-    /// - Throws: ``ForgeError`` with `.badCredential`; the sentence holds nothing of the credential.
+    /// - Throws: ``ForgeError`` with `.badCredential`; its sentence contains nothing of the credential.
     public init(text: String) throws {
         let trimmed = text.trimmingPrefix { $0.isWhitespace }
         if trimmed.hasPrefix("app "), let end = trimmed.firstIndex(where: \.isNewline) {
@@ -31,12 +31,12 @@ public enum ForgeCredential: Sendable, Equatable {
         }
         let token = text.filter { !$0.isWhitespace }
         guard Self.isToken(token), token.utf8.count >= 8 else {
-            throw ForgeError(.badCredential, "the token is empty or holds characters that no token has")
+            throw ForgeError(.badCredential, "the token is empty or contains characters that no token has")
         }
         self = .token(token)
     }
 
-    /// A value that can stand in a header: printable ASCII without spaces.
+    /// Whether the text can be in a header: printable ASCII without spaces.
     private static func isToken(_ text: some StringProtocol) -> Bool {
         !text.isEmpty && text.utf8.count <= 4_096 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }

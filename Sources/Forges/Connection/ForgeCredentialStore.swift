@@ -7,25 +7,25 @@ public import SystemPackage
 #endif
 public import Foundation
 
-/// Where credentials of forges are: one file for each repository, which only its owner may read. They are kept apart from
+/// Stores the credentials of forges: one file for each repository, which only its owner can read. They are apart from
 /// the secrets of steps, so that no workflow can name one.
 ///
-/// For a repository the first that is there counts: systemd's credential `pipectl-forge-NAME`, the environment's
+/// For a repository the first of these is used: systemd's credential `pipectl-forge-NAME`, the environment's
 /// `PIPECTL_FORGE_TOKEN`, the file.
 public struct ForgeCredentialStore: Sendable {
-    /// Bytes of a credential, at most.
+    /// The largest credential, in bytes.
     static let mostBytes = 64 << 10
 
     private let folder: FilePath
     private let environment: [String: String]
 
-    /// - Parameter folder: Made when a credential is first kept.
+    /// - Parameter folder: Created with the first credential.
     public init(folder: FilePath, environment: [String: String] = ProcessInfo.processInfo.environment) {
         self.folder = folder
         self.environment = environment
     }
 
-    /// The credential for `repository` and where it was found; nil if there is none.
+    /// The credential for `repository` and its source; nil if there is none.
     ///
     /// - Throws: ``ForgeError`` with `.badCredential`: unreadable, too large, or not a credential.
     public func credential(for repository: String) throws -> (ForgeCredential, place: String)? {
@@ -43,7 +43,9 @@ public struct ForgeCredentialStore: Sendable {
         return (try ForgeCredential(text: text), path.string)
     }
 
-    /// Keeps `credential` for `repository`, in place of an earlier one.
+    /// Stores `credential` for `repository` and replaces an earlier one.
+    ///
+    /// - Throws: ``ForgeError`` with `.badCredential` if it can't be written.
     public func keep(_ credential: ForgeCredential, for repository: String) throws {
         do {
             try FileManager.default.createDirectory(
@@ -54,20 +56,20 @@ public struct ForgeCredentialStore: Sendable {
             let descriptor = try FileDescriptor.open(
                 part, .writeOnly, options: [.create, .exclusiveCreate, .noFollow], permissions: [.ownerReadWrite])
             try descriptor.closeAfter { _ = try descriptor.writeAll(credential.text.utf8) }
-            // In one step: whoever reads meanwhile finds the old credential or the new one.
+            // In one step: a reader finds the old credential or the new one.
             guard rename(part.string, path.string) == 0 else { throw Errno(rawValue: errno) }
         } catch {
             throw ForgeError(
-                .badCredential, "the credential could not be kept in \(folder): \(error)")
+                .badCredential, "the credential can't be stored in \(folder): \(error)")
         }
     }
 
-    /// Forgets the kept credential of `repository`; one of systemd or the environment is not ours to remove.
+    /// Deletes the stored credential of `repository`. It can't delete one of systemd or of the environment.
     public func forget(_ repository: String) {
         try? FileManager.default.removeItem(atPath: file(repository).string)
     }
 
-    /// Names of repositories may hold any character; a file's name may not.
+    /// A repository's name may contain any character; a file's name may not.
     private func file(_ repository: String) -> FilePath {
         folder.appending(ForgeRequest.part(repository).replacing(".", with: "%2E"))
     }
@@ -94,7 +96,7 @@ public struct ForgeCredentialStore: Sendable {
             return buffer
         }
         guard bytes.count <= mostBytes else {
-            throw ForgeError(.badCredential, "\(path) is larger than \(mostBytes >> 10) KiB; it is no credential")
+            throw ForgeError(.badCredential, "\(path) is larger than \(mostBytes >> 10) KiB, so it is not a credential")
         }
         return String(decoding: bytes, as: UTF8.self)
     }

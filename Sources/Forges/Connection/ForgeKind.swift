@@ -2,7 +2,7 @@
 public enum ForgeKind: String, Sendable, Codable, CaseIterable {
     case github, gitlab, gitea, forgejo
 
-    /// As people write it: `GitHub`.
+    /// The product's name: `GitHub`.
     public var title: String {
         switch self {
         case .github: "GitHub"
@@ -12,10 +12,10 @@ public enum ForgeKind: String, Sendable, Codable, CaseIterable {
         }
     }
 
-    /// What this product calls a change: `pull request`.
+    /// The product's name for a change: `pull request`.
     public var changeTitle: String { self == .gitlab ? "merge request" : "pull request" }
 
-    /// The kind that a host's name tells; nil where it tells nothing, as for most of a team's own servers.
+    /// The kind that a host's name shows; nil for other names, such as most of a team's own servers.
     static func recognised(by host: String) -> ForgeKind? {
         let host = host.lowercased()
         let labels = host.split(separator: ".").map(String.init)

@@ -2,14 +2,15 @@ public import Reports
 public import Results
 import TerminalText
 
-/// What is known of a run when its check is written.
+/// The facts about a run from which its check is written.
 public struct ForgeRunFacts: Sendable {
+    /// The run's row of the store.
     public var summary: RunSummary
-    /// Steps that have ended and steps in all, of a run that goes on; nil where that is not known yet.
+    /// Ended steps and all steps of a live run; nil if unknown.
     public var progress: (ended: Int, all: Int)?
-    /// Of an ended run that the archive has.
+    /// The report of an ended run, if the archive has it.
     public var document: ReportDocument?
-    /// The run's page; nil where pipectl shows none.
+    /// The run's page; nil if there is none.
     public var link: String?
 
     public init(
@@ -23,11 +24,12 @@ public struct ForgeRunFacts: Sendable {
     }
 }
 
-/// Says what a forge shows of a run. All text that comes from the change is escaped for Markdown.
+/// Renders what a forge shows of a run. All text of the change is escaped for Markdown.
 public enum CheckRenderer {
-    /// Annotations that are sent at most.
+    /// The most annotations that are sent.
     static let mostAnnotations = GitHubService.mostAnnotations
 
+    /// The state to show for a run.
     public static func check(_ facts: ForgeRunFacts) -> CheckState {
         let summary = facts.summary
         var state = CheckState(
@@ -44,7 +46,7 @@ public enum CheckRenderer {
 
     private static func phase(_ summary: RunSummary) -> CheckState.Phase {
         switch summary.state {
-        // A run that waits for a person is shown as one that wants something.
+        // A run that waits for approval is shown as one that requires an action.
         case .queued: summary.heldFor == nil ? .queued : .ended
         case .running: .running
         case .ended: .ended
@@ -63,7 +65,7 @@ public enum CheckRenderer {
             case (.queued, _):
                 if let why = summary.heldFor { "needs approval: \(why)" } else { "queued as run \(summary.id)" }
             case (.running, _):
-                facts.progress.map { "\($0.ended) of \($0.all) steps done" } ?? "run \(summary.id) began"
+                facts.progress.map { "\($0.ended) of \($0.all) steps done" } ?? "run \(summary.id) started"
             case (.ended, .passed?):
                 summary.reason.map { "passed: \($0)" } ?? "passed"
             case (.ended, .superseded?):
@@ -74,7 +76,7 @@ public enum CheckRenderer {
         return TerminalText.name(text, limit: 1_000)
     }
 
-    /// Failing tests and findings that name a file of the repository and a line; errors first.
+    /// Failed tests and findings that have a file of the repository and a line; errors first.
     static func annotations(_ document: ReportDocument) -> [CheckState.Annotation] {
         var found: [CheckState.Annotation] = []
         for test in document.tests where test.status.isFailure {
@@ -101,7 +103,7 @@ public enum CheckRenderer {
             }.map(\.element).prefix(mostAnnotations))
     }
 
-    /// A path inside the repository, as forges want it; nil for any other.
+    /// A path inside the repository, in the form that forges require; nil for any other.
     private static func usable(_ path: String?) -> String? {
         guard let path, !path.isEmpty, !path.hasPrefix("/"), path.utf8.count <= 1_000,
             !path.split(separator: "/", omittingEmptySubsequences: false).contains(where: {
@@ -112,7 +114,8 @@ public enum CheckRenderer {
         return path
     }
 
-    /// An annotation's message is plain text at GitHub: it needs no escaping, but no control characters either.
+    /// GitHub shows an annotation's message as plain text. It needs no escaping, but must not contain control
+    /// characters.
     private static func text(_ parts: [String?]) -> String {
         let joined = parts.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: "\n")
         let clean = TerminalText.clean(Array(joined.utf8.prefix(8_000)), colours: false, lineLimit: 1_000)

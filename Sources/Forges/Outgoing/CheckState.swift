@@ -1,20 +1,24 @@
 public import Foundation
 public import Results
 
-/// What a forge is to show for one workflow at one commit: its newest state, complete in itself.
+/// What a forge shows for one workflow at one commit. It is the complete newest state.
 public struct CheckState: Sendable, Equatable, Codable {
-    /// How far the run is.
+    /// The state of the run.
     public enum Phase: String, Sendable, Codable {
         case queued, running, ended
     }
 
-    /// A place in a file, shown beside its line.
+    /// A message that is shown beside a line of a file.
     public struct Annotation: Sendable, Equatable, Codable {
+        /// Relative to the top of the repository.
         public var path: String
         /// From 1.
         public var line: Int
+        /// How severe it is.
         public var severity: Finding.Severity
+        /// One line of plain text.
         public var title: String
+        /// Plain text.
         public var message: String
 
         public init(path: String, line: Int, severity: Finding.Severity, title: String, message: String) {
@@ -26,22 +30,27 @@ public struct CheckState: Sendable, Equatable, Codable {
         }
     }
 
+    /// The workflow's name.
     public var workflow: String
-    /// The commit that the forge shows it at.
+    /// The full id of the commit at which it is shown.
     public var commit: String
     /// The newest run of this workflow at this commit.
     public var run: RunID
+    /// How far the run is.
     public var phase: Phase
-    /// Of an ended run.
+    /// The verdict of an ended run; nil for others.
     public var verdict: Verdict?
     /// One sentence without markup.
     public var title: String
-    /// Markdown; text of the change in it can't act as markup.
+    /// Markdown. Text of the change in it is escaped.
     public var summary: String
+    /// Messages beside lines of files.
     public var annotations: [Annotation]
+    /// When the run started; nil if it has not.
     public var startedAt: Date?
+    /// When the run ended; nil if it has not.
     public var endedAt: Date?
-    /// A page about the run; nil where there is none.
+    /// A page about the run; nil if there is none.
     public var link: String?
 
     public init(
@@ -62,17 +71,17 @@ public struct CheckState: Sendable, Equatable, Codable {
         self.link = link
     }
 
-    /// What the forge calls it, and what a rule that requires it names: `pipectl/test`.
+    /// The name of the check, which branch rules refer to: `pipectl/test`.
     public var name: String { "pipectl/\(workflow)" }
 }
 
-/// What the comment of a change is to say.
+/// What the comment on a change says.
 public struct CommentState: Sendable, Equatable, Codable {
     /// The change's number.
     public var change: Int
     /// Markdown.
     public var body: String
-    /// Whether it is worth a comment of its own; otherwise it only takes the place of an earlier one.
+    /// Whether it is worth a new comment. Otherwise it only replaces the text of an earlier one.
     public var isNews: Bool
 
     public init(change: Int, body: String, isNews: Bool) {

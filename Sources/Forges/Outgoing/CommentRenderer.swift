@@ -1,15 +1,15 @@
 import Results
 import Reports
 
-/// Says what the one comment of a change tells: what is wrong with its newest push, or in one line that it passed.
+/// Writes the single comment on a change: what is wrong with the newest push, or one line that it passed.
 public enum CommentRenderer {
-    /// Bytes of the report of one run in a comment.
+    /// The largest part of a comment that one run's report may take, in bytes.
     static let reportLimit = 20_000
 
     /// - Parameters:
     ///   - change: The change's number at the forge.
     ///   - runs: The newest run of each workflow at the change's newest push, ended or not.
-    /// - Returns: Nil while there is nothing to say.
+    /// - Returns: Nil while the runs have not all ended.
     public static func comment(_ change: Int, runs: [ForgeRunFacts]) -> CommentState? {
         let ended = runs.filter { $0.summary.state == .ended }
         let bad = ended.filter { isNews($0.summary.verdict) }
@@ -17,7 +17,7 @@ public enum CommentRenderer {
                 ($0.summary.verdict?.severity ?? 0, $1.summary.id) > ($1.summary.verdict?.severity ?? 0, $0.summary.id)
             }
         guard !bad.isEmpty else {
-            // As long as something may still fail, an older comment stays as it is.
+            // While a run may still fail, an older comment stays unchanged.
             guard ended.count == runs.count, !ended.isEmpty else { return nil }
             return CommentState(change: change, body: ended.map(line).joined(separator: "\n") + "\n", isNews: false)
         }
@@ -34,7 +34,7 @@ public enum CommentRenderer {
         return CommentState(change: change, body: parts.joined(separator: "\n"), isNews: true)
     }
 
-    /// Whether a verdict is worth a comment of its own.
+    /// Whether a verdict is worth a new comment.
     private static func isNews(_ verdict: Verdict?) -> Bool {
         switch verdict {
         case .failed, .conflict, .definitionError, .flaky, .infrastructure: true

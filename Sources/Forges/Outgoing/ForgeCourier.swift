@@ -3,16 +3,17 @@ import Logging
 import Results
 import Store
 
-/// Delivers what one repository's forge is to show, from the outbox.
+/// Delivers the states of one repository from the outbox to its forge.
 ///
-/// At least once: a delivery whose end is not known is repeated after a look at what the forge has. Each thing shows its
-/// newest state in the end; states in between may be left out. Things are delivered side by side, each in its own order.
+/// It delivers at least once: if the result of a delivery is unknown, it first looks at what the forge has and then
+/// repeats it. The forge ends up with the newest state of each item; earlier states may be skipped. Items are delivered
+/// concurrently, each in its own order.
 struct ForgeCourier: Sendable {
-    /// Deliveries under way at a time.
+    /// The most deliveries that run at the same time.
     static let width = 4
-    /// The longest pause between two tries of one thing, in seconds.
+    /// The longest pause between two attempts to deliver an item, in seconds.
     static let longestPause = 300.0
-    /// After so many failures in a row a request that the forge answers with "not there" or "forbidden" is set aside.
+    /// The most consecutive answers "not found" or "forbidden" after which a delivery is given up.
     static let mostRefusals = 5
 
     let repository: String
@@ -21,16 +22,16 @@ struct ForgeCourier: Sendable {
     let log: Logger
     var now: @Sendable () -> Date = { Date() }
 
-    /// Delivers all that is due.
+    /// Delivers every item that is due.
     ///
-    /// - Returns: When the next delivery is due; nil while there is none.
+    /// - Returns: When the next delivery is due; nil if there is none.
     func deliver() async throws -> Date? {
         var pausedUntil: Date?
         while true {
             try Task.checkCancellation()
             let open = try await index.openForgeItems(of: repository)
             let date = now()
-            // A clock that was set back must not hold a delivery up for long.
+            // If the clock was set back, a stored time must not delay a delivery for long.
             let horizon = date.addingTimeInterval(2 * 7_200)
             let due = open.filter { $0.dueAt <= date || $0.dueAt > horizon }
             if let pausedUntil, pausedUntil > date { return pausedUntil }
@@ -39,7 +40,7 @@ struct ForgeCourier: Sendable {
         }
     }
 
-    /// - Returns: When the forge takes requests again, if it refuses all for now.
+    /// - Returns: When the forge accepts requests again, if it refuses all for now.
     private func deliver(_ items: [ForgeItem]) async throws -> Date? {
         try await withThrowingTaskGroup(of: Date?.self) { group in
             var rest = items[...]
@@ -74,10 +75,10 @@ struct ForgeCourier: Sendable {
     }
 
     private func failed(_ item: ForgeItem, _ error: ForgeError) async throws -> Date? {
-        // A commit may be tested before the forge has heard of it, and a permission may be given a moment later.
+        // A commit may be tested before the forge has received it, and a missing permission may be granted later.
         let isPatient = [.notFound, .forbidden].contains(error.code) && item.failures + 1 < Self.mostRefusals
         guard error.mayPass || isPatient else {
-            log.error("\(repository): \(item.thing) is not shown at the forge: \(error)")
+            log.error("\(repository): \(item.thing) can't be shown at the forge: \(error)")
             try await index.refuseForgeItem(item.id, version: item.version, why: error.description)
             return nil
         }
@@ -86,19 +87,19 @@ struct ForgeCourier: Sendable {
         if item.failures == 0 || item.failures % 10 == 9 {
             log.warning("\(repository): \(item.thing) could not be shown at the forge; it is tried again: \(error)")
         }
-        // An answer that refuses says that nothing was done; no answer says nothing.
+        // After a refusal nothing was done. Without an answer, the request may have taken effect.
         let isUncertain = item.isUncertain || [.unreachable, .unavailable, .badAnswer].contains(error.code)
         try await index.postponeForgeItem(item.id, until: until, isUncertain: isUncertain)
         return error.code == .rateLimited ? until : nil
     }
 }
 
-/// What an outbox row wants, as it is stored.
+/// The content of an outbox row, as it is stored.
 enum ForgeWanted: Sendable, Equatable, Codable {
     case check(CheckState)
     case comment(CommentState)
 
-    /// Unique for a repository: a later state of the same thing takes its place.
+    /// The item's name, unique in a repository. A later state of the same item replaces it.
     var thing: String {
         switch self {
         case .check(let state): "check \(state.workflow) \(state.commit)"

@@ -6,21 +6,22 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTPCompression
 
-/// What a daemon tells its forges' side: that something happened.
+/// Wakes a listener when something happened in the daemon.
 public struct ForgeNews: Sendable {
-    /// Returns once something happened since the call before it returned, or when the task is cancelled.
+    /// Returns when something has happened since its last return, or when the task is cancelled.
     public var wait: @Sendable () async -> Void
 
     public init(wait: @escaping @Sendable () async -> Void) { self.wait = wait }
 }
 
-/// The forges of a daemon: records what runs do and delivers it, for each connected repository by itself.
+/// The daemon's connections to forges. It records the states of runs and delivers them, for each repository
+/// independently.
 ///
-/// A forge that is slow or down holds up neither runs nor other forges.
+/// A forge that is slow or down delays neither runs nor other forges.
 public struct ForgeLinks: Sendable {
-    /// How long it sleeps without news, in seconds.
+    /// The longest sleep without news, in seconds.
     static let longestSleep = 60.0
-    /// The shortest time between two states of a run that goes on, in seconds.
+    /// The shortest time between two progress states of a live run, in seconds.
     static let progressPause = 5.0
 
     private let index: Store.Index
@@ -30,8 +31,9 @@ public struct ForgeLinks: Sendable {
     private let news: @Sendable () -> ForgeNews
 
     /// - Parameters:
-    ///   - news: Makes a listener for news of runs and connections; what happens after it was made is not missed.
-    ///   - facts: What is known of a run beside its row: progress, report, page.
+    ///   - news: Makes a listener for changes of runs and connections. It misses nothing that happens after it was
+    ///     made.
+    ///   - facts: Facts about a run that are not in its row: progress, report, page.
     public init(
         index: Store.Index, credentials: ForgeCredentialStore, log: Logger,
         news: @escaping @Sendable () -> ForgeNews,
@@ -44,13 +46,13 @@ public struct ForgeLinks: Sendable {
         self.facts = facts
     }
 
-    /// Goes on until the task is cancelled. Connections that are made or removed meanwhile are taken up.
+    /// Runs until the task is cancelled. It takes up connections that are added or removed meanwhile.
     public func run() async {
         while !Task.isCancelled {
             let listener = news()
             let records = (try? await index.forges()) ?? []
             guard !records.isEmpty else {
-                // Without a connection there is no HTTP client and none of its threads.
+                // Without a connection, there are no HTTP client and no threads of one.
                 await waitForConnections(otherThan: [], listener)
                 continue
             }
@@ -100,7 +102,7 @@ public struct ForgeLinks: Sendable {
             } catch is CancellationError {
                 return
             } catch {
-                // It is tried again with the next news, at the latest in a minute: a credential may be set meanwhile.
+                // Try again at the next news, at the latest in a minute: a credential may be set meanwhile.
                 log.warning("nothing is shown at the forge of \(record.repository): \(error)")
             }
             await withTaskGroup(of: Void.self) { [pause] group in
@@ -126,7 +128,7 @@ public struct ForgeLinks: Sendable {
 }
 
 extension ForgeAddress {
-    /// As the store keeps it.
+    /// The connection as the store keeps it. Throws an error of the encoder.
     public func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -2,15 +2,15 @@ import Foundation
 import Results
 import Store
 
-/// Turns what runs do into what the forge is to show. It reads the store after the fact: no run waits for it, and what
-/// happened while no daemon ran is found.
+/// Turns the states of runs into states for the forge. It reads them from the store later, so no run waits for it, and
+/// nothing that happened while no daemon ran is missed.
 struct ForgeRecorder: Sendable {
     let repository: String
     let index: Store.Index
-    /// What is known of a run beside its row: progress, report, page.
+    /// Returns facts about a run that are not in its row: progress, report, page.
     let facts: @Sendable (RunSummary) async throws -> ForgeRunFacts
 
-    /// Notes what is to be shown of all runs that are in another state than the last time.
+    /// Records a state for every run that changed since the last call.
     func record() async throws {
         while true {
             let news = try await index.forgeNews(of: repository)
@@ -19,7 +19,7 @@ struct ForgeRecorder: Sendable {
         }
     }
 
-    /// Notes how far the runs are that go on.
+    /// Records the progress of live runs.
     ///
     /// - Returns: Whether there are any.
     func recordProgress() async throws -> Bool {
@@ -38,7 +38,7 @@ struct ForgeRecorder: Sendable {
         var wanted: [ForgeWanted] = []
         if let run = try await index.run(news.run), isShown(run) {
             let newest = try await index.newestRun(of: run.summary.workflow, at: run.summary.head, in: repository)
-            // An older run of the same workflow and commit says nothing any more.
+            // Only the newest run of a workflow and commit is shown.
             if newest == run.id { wanted.append(.check(CheckRenderer.check(try await facts(run.summary)))) }
             if let comment = try await comment(of: run.summary) { wanted.append(.comment(comment)) }
         }
@@ -46,7 +46,7 @@ struct ForgeRecorder: Sendable {
             try wanted.map { ($0.thing, try $0.json()) }, of: repository, run: news.run, in: news.state)
     }
 
-    /// Whether the forge knows the run's commit and somebody wants to see it there.
+    /// Whether the forge has the run's commit and the run is to be shown there.
     private func isShown(_ run: IndexedRun) -> Bool {
         run.request.background == nil && run.request.fix == nil && run.request.onlySteps == nil
             && run.request.onlyTests == nil && run.request.source == nil

@@ -1,10 +1,10 @@
 import Crypto
 import Foundation
 
-/// The hidden first line by which pipectl finds the comment that it made, where it did not learn the comment's number.
+/// The hidden first line that identifies pipectl's own comment if its number is unknown.
 ///
-/// Its code can't be known before pipectl wrote it, so the oldest comment that has it is pipectl's own; a copy that
-/// somebody makes of it comes later.
+/// Nobody can know the code before pipectl wrote it. So the oldest comment with the code is pipectl's own; a copy is
+/// newer.
 struct CommentMark: Sendable {
     private let key: SymmetricKey
     private let project: String
@@ -19,13 +19,13 @@ struct CommentMark: Sendable {
         return "<!-- pipectl \(change) \(code.prefix(12).map { String(format: "%02x", $0) }.joined()) -->"
     }
 
-    /// The comment's body as it is sent: marked, and at most `limit` bytes.
+    /// The comment's body as it is sent: with the mark, and at most `limit` bytes.
     func body(_ state: CommentState, limit: Int) -> String {
         ForgeText.cut("\(text(state.change))\n\(state.body)", bytes: limit)
     }
 }
 
-/// A comment as all forges list it.
+/// A comment in the lists of all forges.
 struct ForgeComment: Decodable, Sendable {
     var id: Int
     var body: String?
@@ -36,19 +36,19 @@ struct ForgeComment: Decodable, Sendable {
     }
 }
 
-/// How a comment is made, changed and found at one kind of forge.
+/// How comments are created, updated and found at one kind of forge.
 struct CommentPaths: Sendable {
     var list: String
     var create: String
-    /// With the comment's number at its end.
+    /// The path without the comment's number, which follows it.
     var update: String
     var updateMethod: ForgeRequest.Method
-    /// Bytes that a comment may have.
+    /// The largest comment, in bytes.
     var limit: Int
 }
 
 extension ForgeSession {
-    /// Has the one comment of a change say `state`.
+    /// Makes the single comment on a change say `state`.
     func show(_ state: CommentState, after past: ForgePast, at paths: CommentPaths) async throws -> String? {
         struct Body: Encodable { var body: String }
         let body = Body(body: mark.body(state, limit: paths.limit))
@@ -65,7 +65,7 @@ extension ForgeSession {
                 _ = try await send(.send(paths.updateMethod, "\(paths.update)/\(id)", body))
                 return id
             } catch let error as ForgeError where error.code == .notFound {
-                // Somebody deleted it. Only news is worth another one.
+                // A person deleted the comment. Only news is worth a new one.
             }
         }
         guard state.isNews else { return nil }

@@ -1,56 +1,58 @@
 import AsyncHTTPClient
 import Foundation
 
-/// A right that pipectl needs at a forge, and whether it has it.
+/// A permission that pipectl needs at a forge, and whether it has it.
 public struct ForgePermission: Sendable, Equatable, Codable {
-    /// As the forge calls it: `checks: write`.
+    /// The forge's name for it: `checks: write`.
     public var name: String
     /// What it is needed for: `show verdicts`.
     public var purpose: String
+    /// Whether pipectl has it.
     public var isGranted: Bool
-    /// What to do where it is lacking.
+    /// What to do if it is missing.
     public var remedy: String?
 }
 
-/// What a forge says about who pipectl is there.
+/// pipectl's identity at a forge.
 public struct ForgeIdentity: Sendable, Equatable, Codable {
-    /// The account that comments are written by: `pipectl[bot]`.
+    /// The account that writes the comments: `pipectl[bot]`.
     public var login: String
+    /// All permissions that pipectl needs there.
     public var permissions: [ForgePermission]
 }
 
-/// What is known of a thing at a forge before it is shown again.
+/// What is known about an item at a forge before it is shown again.
 struct ForgePast: Sendable, Equatable {
-    /// What the last call returned.
+    /// The value that the last call returned.
     var known: String?
-    /// Whether an earlier call may have taken effect although its answer never came: then the forge is asked first.
+    /// Whether an earlier call may have taken effect although no answer arrived. Then the forge is asked first.
     var isUncertain = false
 }
 
-/// Puts states at a forge. One implementation for each kind of API.
+/// Shows states at a forge, with one implementation for each kind of API.
 ///
-/// Each call is idempotent: where an earlier call took effect and its answer was lost, the same thing is found, not made
-/// a second time.
+/// Each call is idempotent: if an earlier call took effect and its answer was lost, the call finds the same item and
+/// does not create another.
 protocol ForgeService: Sendable {
-    /// Who pipectl is at this forge, and which of its permissions are there.
+    /// pipectl's account at this forge, and its permissions.
     func identity() async throws -> ForgeIdentity
 
     /// Shows `state` at its commit.
     ///
-    /// - Returns: What the next call for the same workflow and commit is to be given.
+    /// - Returns: The value to pass to the next call for the same workflow and commit.
     func show(_ state: CheckState, after past: ForgePast) async throws -> String?
 
-    /// Has the change's one comment say `state`; without one, makes it only where it is news.
+    /// Makes the change's single comment say `state`. Without a comment, it creates one only if `state` is news.
     ///
-    /// - Returns: What the next call for the same change is to be given.
+    /// - Returns: The value to pass to the next call for the same change.
     func show(_ state: CommentState, after past: ForgePast) async throws -> String?
 }
 
 extension ForgeSession {
-    /// Tries a request that can't take effect, since what it names does not exist: whoever lacks the permission is told so
-    /// before the forge looks for it.
+    /// Sends a request that can't take effect, since it names something that does not exist. A forge checks the
+    /// permission before it looks for that.
     ///
-    /// - Returns: False where the forge says that the credential may not do this.
+    /// - Returns: False if the forge says that the permission is missing.
     func mayDo(_ request: ForgeRequest) async throws -> Bool {
         do {
             _ = try await send(request)
@@ -62,10 +64,10 @@ extension ForgeSession {
         }
     }
 
-    /// The number of a comment that no forge has: the largest that an API takes.
+    /// The number of a comment that never exists: the largest that an API takes.
     static let noComment = Int64.max
 
-    /// A commit that no repository has.
+    /// The id of a commit that never exists.
     static let noCommit = String(repeating: "0", count: 39) + "1"
 
     /// The service for the session's kind of forge.
@@ -78,10 +80,10 @@ extension ForgeSession {
     }
 }
 
-/// Limits of texts at forges.
+/// Cuts texts to the limits of forges.
 enum ForgeText {
-    /// `text` in at most `limit` bytes of UTF-8, cut at a character, with a note where something is missing. Forges count
-    /// characters or UTF-16 units, of which there are never more.
+    /// `text` cut at a character to at most `limit` bytes of UTF-8, with a note if something is missing. Forges count
+    /// characters or UTF-16 units, which are never more than the bytes.
     static func cut(_ text: String, bytes limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         let note = "\n… (cut)"

@@ -1,14 +1,14 @@
 import Foundation
 import Results
 
-/// GitHub, in the cloud or a company's own: check runs where pipectl is a GitHub App, commit statuses with a token.
+/// GitHub, in the cloud or self-hosted: check runs with a GitHub App, commit statuses with a token.
 ///
 /// Source: https://docs.github.com/en/rest/checks/runs and https://docs.github.com/en/rest/commits/statuses
 struct GitHubService: ForgeService {
-    /// Annotations of one request, and of one check run.
+    /// The most annotations of one request, and of one check run.
     static let annotationsAtOnce = 50
     static let mostAnnotations = 250
-    /// Bytes of a check run's summary: GitHub takes 65,535 characters.
+    /// The largest summary of a check run, in bytes. GitHub's limit is 65,535 characters.
     static let summaryLimit = 65_000
 
     let session: ForgeSession
@@ -72,10 +72,10 @@ struct GitHubService: ForgeService {
             permissions: [
                 ForgePermission(
                     name: "commit statuses: write", purpose: "show verdicts as commit statuses", isGranted: statuses,
-                    remedy: "use a token with it, of somebody who may push to \(session.address.project)"),
+                    remedy: "use a token with this permission, of a person who may push to \(session.address.project)"),
                 ForgePermission(
                     name: "pull requests: write", purpose: "comment on pull requests", isGranted: comments,
-                    remedy: "use a token with it"),
+                    remedy: "use a token with this permission"),
             ])
     }
 
@@ -113,11 +113,11 @@ struct GitHubService: ForgeService {
         var output: Output
     }
 
-    /// A run that follows another one at the same commit gets a check run of its own, as GitHub's re-runs do: annotations
-    /// can be added to a check run but not taken away.
+    /// Another run at the same commit gets a check run of its own, like GitHub's re-runs: annotations can be added to a
+    /// check run but not removed.
     func showCheckRun(_ state: CheckState, after past: ForgePast) async throws -> String? {
         let external = "\(session.address.project) run \(state.run)"
-        // RUN:ID of the check run that was made last.
+        // RUN:ID of the check run that was created last.
         let parts = past.known?.split(separator: ":").map(String.init) ?? []
         var id = parts.count == 2 && parts[0] == "\(state.run)" ? Int(parts[1]) : nil
         var sent: Int?
@@ -182,7 +182,7 @@ struct GitHubService: ForgeService {
         }
     }
 
-    /// The conclusion of a check run. A flaky run is neutral, which lets a change land; its title says what it is.
+    /// The conclusion of a check run. A flaky run is neutral, which allows merging; the title says that it was flaky.
     static func conclusion(_ verdict: Verdict) -> String {
         switch verdict {
         case .passed: "success"
@@ -207,7 +207,7 @@ struct GitHubService: ForgeService {
             state: Self.statusState(state), targetUrl: state.link,
             description: ForgeText.line(state.title, limit: 140), context: state.name)
         if past.isUncertain {
-            // The newest comes first.
+            // The newest status is first.
             let newest = try await session.send(
                 .get("\(root)/commits/\(state.commit)/statuses", ["per_page": "100"])
             ).decode([Body].self).first { $0.context == body.context }

@@ -1,7 +1,7 @@
 import Foundation
 import Results
 
-/// GitLab: commit statuses, and a note at the merge request.
+/// GitLab: commit statuses, and a note on the merge request.
 ///
 /// Source: https://docs.gitlab.com/api/commits/#set-commit-pipeline-status and https://docs.gitlab.com/api/notes/
 struct GitLabService: ForgeService {
@@ -54,7 +54,7 @@ struct GitLabService: ForgeService {
         } catch let error as ForgeError
             where error.code == .refused && error.description.contains("Cannot transition status")
         {
-            // It has this state already: GitLab takes no new description for it.
+            // The commit has this state already; GitLab accepts no new description for it.
         }
         return nil
     }

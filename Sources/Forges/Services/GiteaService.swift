@@ -1,7 +1,7 @@
 import Foundation
 import Results
 
-/// Gitea and Forgejo: commit statuses, and a comment at the pull request.
+/// Gitea and Forgejo: commit statuses, and a comment on the pull request.
 ///
 /// Source: https://docs.gitea.com/api/ and https://forgejo.org/docs/latest/user/api-usage/
 struct GiteaService: ForgeService {
@@ -27,7 +27,7 @@ struct GiteaService: ForgeService {
             permissions: [
                 ForgePermission(
                     name: "write:repository", purpose: "show verdicts as commit statuses", isGranted: statuses,
-                    remedy: "use a token with this scope, of somebody who may write to \(session.address.project)"),
+                    remedy: "use a token with this scope, of a person who may write to \(session.address.project)"),
                 ForgePermission(
                     name: "write:issue", purpose: "comment on pull requests", isGranted: comments,
                     remedy: "use a token with this scope"),

@@ -6,13 +6,13 @@ package enum AgentHost: String, CaseIterable {
     /// The paragraph in AGENTS.md.
     case agents
 
-    /// Files of the repository, and what becomes of each.
+    /// The files of the repository to edit, with the edit of each.
     ///
-    /// - Parameter command: How `pipectl` is called.
+    /// - Parameter command: The command that starts `pipectl`.
     func edits(command: String) -> [AgentFile] {
         let server = Self.server(command)
         switch self {
-        // Claude Code: a project's servers; skills are folders with a SKILL.md.
+        // Claude Code: the project's servers in .mcp.json; a skill is a folder with a SKILL.md.
         case .claude:
             return [
                 AgentFile(".mcp.json") { (text) throws(JSONEdit.Problem) in
@@ -26,7 +26,7 @@ package enum AgentHost: String, CaseIterable {
                     try JSONEdit.set("mcpServers", "pipectl", to: server, in: text)
                 }
             ]
-        // Visual Studio Code has a key of another name, and wants the kind of server.
+        // Visual Studio Code uses another key and requires the server's type.
         case .vscode:
             let typed = server.replacing("{\n", with: "{\n  \"type\": \"stdio\",\n", maxReplacements: 1)
             return [
@@ -34,7 +34,7 @@ package enum AgentHost: String, CaseIterable {
                     try JSONEdit.set("servers", "pipectl", to: typed, in: text)
                 }
             ]
-        // Codex reads a project's file once the project is trusted. A call may take as long as a verdict does.
+        // Codex reads the file once the user trusts the project. A call may take as long as a verdict.
         case .codex:
             return [
                 AgentFile(".codex/config.toml") { (text) throws(JSONEdit.Problem) in
@@ -44,7 +44,7 @@ package enum AgentHost: String, CaseIterable {
                 }
             ]
         case .gemini:
-            // Its time-out is in milliseconds, and 10 minutes unless told.
+            // Gemini's time limit is in milliseconds, 10 minutes by default.
             let timed = server.replacing("\n}", with: ",\n  \"timeout\": 3600000\n}")
             return [
                 AgentFile(".gemini/settings.json") { (text) throws(JSONEdit.Problem) in
@@ -65,7 +65,7 @@ package enum AgentHost: String, CaseIterable {
         "{\n  \"command\": \(quoted(command)),\n  \"args\": [\"mcp\"]\n}"
     }
 
-    /// A JSON string, which is a TOML string too.
+    /// A JSON string, which is also a valid TOML string.
     private static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -78,11 +78,11 @@ package enum AgentHost: String, CaseIterable {
     }
 }
 
-/// A file that `pipectl agents install` makes or adds to.
+/// A file that `pipectl agents install` creates or extends.
 struct AgentFile {
     /// Relative to the top of the repository.
     var path: String
-    /// The new text for the present one, which is empty where there is no file.
+    /// Returns the new text for the present one, which is empty if the file does not exist.
     var edit: (String) throws(JSONEdit.Problem) -> String
 
     init(_ path: String, _ edit: @escaping (String) throws(JSONEdit.Problem) -> String) {

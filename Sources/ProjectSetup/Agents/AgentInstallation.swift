@@ -1,23 +1,27 @@
 import Foundation
 
-/// What is to be written for the agents of a repository, found out without writing anything.
+/// The changes that agents' configuration in a repository needs. Computing them writes nothing.
 package struct AgentInstallation {
-    /// A file larger than this is nobody's configuration.
+    /// In bytes; a larger file is no configuration file.
     private static let most = 1 << 20
 
+    /// A file that is created or extended.
     package struct Change {
+        /// Relative to the top of the repository.
         package var path: String
+        /// The present text; nil if the file does not exist.
         package var old: String?
+        /// The new text.
         package var new: String
-        /// Where it is written: the file itself, or what a link in the repository leads to.
+        /// The file to write: the file itself, or the target of a link inside the repository.
         fileprivate var target: URL
     }
 
-    /// Files that gain something.
+    /// Files that change.
     package private(set) var changes: [Change] = []
-    /// Files that have it already.
+    /// Files that need no change.
     package private(set) var upToDate: [String] = []
-    /// Files that are left alone, and why.
+    /// Files that are not changed, and the reasons.
     package private(set) var skipped: [(path: String, why: String)] = []
 
     /// - Parameter top: The top folder of the repository; nothing outside of it is written.
@@ -44,7 +48,10 @@ package struct AgentInstallation {
         }
     }
 
-    /// Writes what is to change, each file as a whole or not at all.
+    /// Writes the changes, each file as a whole or not at all.
+    ///
+    /// - Throws: ``FileChanged`` if a file has changed since it was read; the error of the system if it can't be
+    ///   written.
     package func write() throws {
         for change in changes {
             try FileManager.default.createDirectory(
@@ -61,11 +68,11 @@ package struct AgentInstallation {
         }
     }
 
-    /// With the links of all folders on the way resolved, also where the last ones are not there yet.
+    /// The URL with all links on the way resolved, even if the last components don't exist yet.
     private static func resolved(_ url: URL) -> URL {
         if FileManager.default.fileExists(atPath: url.path) { return url.resolvingSymlinksInPath().standardizedFileURL }
         if (try? FileManager.default.destinationOfSymbolicLink(atPath: url.path)) != nil {
-            // A link that leads nowhere: what it would make is not for us to say.
+            // A link without a target: pipectl does not decide what to create behind it.
             return URL(fileURLWithPath: "/").appendingPathComponent(url.lastPathComponent)
         }
         let folder = url.deletingLastPathComponent()
@@ -87,9 +94,9 @@ package struct AgentInstallation {
     }
 }
 
-/// A file of the repository was changed between the reading and the writing; nothing of it was overwritten.
+/// A file changed between reading and writing; it was not overwritten.
 package struct FileChanged: Error, Sendable, CustomStringConvertible {
-    /// From the top of the repository.
+    /// Relative to the top of the repository.
     package let path: String
 
     package var description: String { "\(path) was changed in the meantime; run the command again" }

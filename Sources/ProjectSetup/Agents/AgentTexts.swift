@@ -1,6 +1,6 @@
 import Results
 
-/// What agents are told about pipectl.
+/// The texts that tell agents how to use pipectl.
 enum AgentTexts {
     static let skill = """
         ---
@@ -15,7 +15,7 @@ enum AgentTexts {
         ## After a push
 
         Call the tool `wait_for_verdict` once, or run `pipectl wait`. Both block until there is a verdict, also before \
-        the box has seen the commit, and return what must change. Do not poll, and conclude nothing from silence.
+        the daemon has seen the commit, and return what must change. Do not poll, and conclude nothing from silence.
 
         | Exit code | Verdict | What to do |
         | --- | --- | --- |

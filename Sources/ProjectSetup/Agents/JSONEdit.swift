@@ -1,16 +1,16 @@
-/// Adds one member to an object inside a JSON file that people write: everything else, comments too, stays as it is.
+/// Adds one member to an object in a handwritten JSON file. Everything else stays unchanged, comments included.
 struct JSONEdit {
-    /// Why a file is left alone.
+    /// Why a file is not changed.
     struct Problem: Error, CustomStringConvertible {
         var description: String
     }
 
-    /// The file with `outer.name` set to `value`; the same text if it is there already with that value.
+    /// Returns the text with `outer.name` set to `value`, unchanged if it has that value already.
     ///
     /// - Parameters:
-    ///   - text: JSON with comments and commas at ends of lists, as editors take it; empty for a file that is to be made.
-    ///   - value: JSON in lines, indented by two spaces for each level, without a line feed at its end.
-    /// - Throws: ``Problem`` for what can't be read or holds something else in the place.
+    ///   - text: JSON with comments and trailing commas, as editors accept it; empty for a new file.
+    ///   - value: JSON on lines that are indented by two spaces for each level, without a line feed at its end.
+    /// - Throws: ``Problem`` if the text can't be read, or has another value at that place.
     static func set(_ outer: String, _ name: String, to value: String, in text: String) throws(Problem) -> String {
         if text.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }) {
             return "{\n  \"\(outer)\": {\n    \"\(name)\": \(indented(value, by: 4))\n  }\n}\n"
@@ -43,12 +43,12 @@ struct JSONEdit {
             decoding: bytes[..<range.lowerBound] + Array(piece.utf8) + bytes[range.upperBound...], as: UTF8.self)
     }
 
-    /// Puts a member after the last one.
+    /// Inserts a member after the last one.
     private static func insert(_ member: String, into object: JSONOutline, level: Int, _ text: String) -> String {
         let spaces = String(repeating: " ", count: level)
         guard case .object(let members) = object.kind, let last = members.last else {
             let outer = String(repeating: " ", count: level - 2)
-            // Whatever is inside, a comment for example, stays behind the brace.
+            // The content, for example a comment, stays after the brace.
             let start = object.range.lowerBound + 1
             let inside = Array(text.utf8)[start..<(object.range.upperBound - 1)]
             let isBlank = inside.allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
@@ -58,7 +58,7 @@ struct JSONEdit {
                 text)
         }
         let end = last.value.range.upperBound
-        // A comma that is there already, after the last member, will separate the two.
+        // A trailing comma after the last member separates the two.
         if let comma = object.trailingComma {
             return replace((comma + 1)..<(comma + 1), with: "\n\(spaces)\(member)", text)
         }
@@ -66,12 +66,12 @@ struct JSONEdit {
     }
 }
 
-/// Where the values of a JSON text are.
+/// The positions of the values in a JSON text.
 struct JSONOutline {
     indirect enum Kind {
         case object([Member])
         case array([JSONOutline])
-        /// A string, number or word, as it is written.
+        /// A string, number or word, as written.
         case scalar
     }
 
@@ -91,7 +91,7 @@ struct JSONOutline {
         return try reader.whole()
     }
 
-    /// Whether both say the same; numbers and strings are compared as they are written.
+    /// Whether both have the same content. Numbers and strings are compared as written.
     func isSame(as other: JSONOutline, bytes: [UInt8], _ others: [UInt8]) -> Bool {
         switch (kind, other.kind) {
         case (.scalar, .scalar): return bytes[range] == others[other.range]
@@ -108,7 +108,7 @@ struct JSONOutline {
     }
 }
 
-/// Reads JSON with comments and commas at the ends of lists.
+/// Reads JSON with comments and trailing commas.
 private struct JSONOutlineReader {
     let bytes: [UInt8]
     private var at = 0
@@ -117,7 +117,7 @@ private struct JSONOutlineReader {
     init(bytes: [UInt8]) { self.bytes = bytes }
 
     mutating func whole() throws(JSONEdit.Problem) -> JSONOutline {
-        // A byte order mark, which some editors write.
+        // Skip a byte order mark, which some editors write.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { at = 3 }
         try skip()
         let value = try value()

@@ -1,9 +1,11 @@
 import TerminalText
 
-/// What a file gains and loses, as `diff -u` shows it; the edits of one file lie together, so there is one hunk.
+/// The difference of two texts in the format of `diff -u`. The edits of one file are close together, so there is one
+/// hunk.
 package enum LineDifference {
     private static let context = 3
 
+    /// - Parameter old: Nil if the file is new.
     package static func text(_ path: String, from old: String?, to new: String) -> String {
         let before = old.map(lines) ?? []
         let after = lines(new)

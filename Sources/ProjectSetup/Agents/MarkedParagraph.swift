@@ -1,9 +1,9 @@
-/// A paragraph of ours in a file that people write, between two lines that mark it.
+/// A paragraph that pipectl owns in a handwritten file, between two marker lines.
 enum MarkedParagraph {
     static let begin = "<!-- pipectl: begin -->"
     static let end = "<!-- pipectl: end -->"
 
-    /// The file with the paragraph, in place of an earlier one or at its end.
+    /// The text with the paragraph, in place of the earlier one or at the end.
     static func set(_ paragraph: String, in text: String) throws(JSONEdit.Problem) -> String {
         let block = "\(begin)\n\(paragraph)\(end)"
         let starts = text.ranges(of: begin)

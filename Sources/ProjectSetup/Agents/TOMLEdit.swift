@@ -1,11 +1,11 @@
-/// Adds one table to a TOML file that people write; everything else stays as it is.
+/// Adds one table to a handwritten TOML file. Everything else stays unchanged.
 enum TOMLEdit {
-    /// The file with the table at its end; the same text if a table of this name is there with those lines.
+    /// The text with the table at its end; unchanged if it has a table of this name with those lines.
     ///
     /// - Parameters:
-    ///   - name: The table's dotted name, of plain words.
-    ///   - lines: `key = value`.
-    /// - Throws: ``JSONEdit/Problem`` for what can't be read, or names the table in another way.
+    ///   - name: The table's dotted name, without quotes.
+    ///   - lines: The table's content, `key = value` each.
+    /// - Throws: ``JSONEdit/Problem`` if the text can't be read, or defines the table in another way.
     static func setTable(_ name: String, _ lines: [String], in text: String) throws(JSONEdit.Problem) -> String {
         let outline = try TOMLOutline(text)
         if let known = outline.tables.first(where: { $0.name == name }) {
@@ -17,7 +17,7 @@ enum TOMLEdit {
                 description: "it has a table [\(name)] of its own without \(missing.joined(separator: " and "))")
         }
         let parts = name.split(separator: ".").map(String.init)
-        // The same could be said by a key of an outer table, which this reader does not look into.
+        // A key of an outer table could define the same, but this reader does not parse such values.
         if let outer = parts.first,
             let key = outline.rootKeys.first(where: { $0 == outer || $0.hasPrefix(outer + ".") || $0 == name })
         {
@@ -32,7 +32,8 @@ enum TOMLEdit {
         return text + gap + "[\(name)]\n" + lines.joined(separator: "\n") + "\n"
     }
 
-    /// With line feeds, with or without a carriage return: together they are one character, which is not a line feed.
+    /// Splits at line feeds and drops a carriage return before one: in Swift the two are one character that is no line
+    /// feed.
     fileprivate static func lines(of text: String) -> [Substring] {
         text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
     }
@@ -43,7 +44,7 @@ enum TOMLEdit {
     }
 }
 
-/// The tables of a TOML text and the keys in them, as far as one must know them to add another table.
+/// The tables of a TOML text and their keys, as far as adding a table requires it.
 private struct TOMLOutline {
     struct Table {
         /// Dotted, without quotes and spaces.
@@ -102,14 +103,14 @@ private struct TOMLOutline {
         }.joined(separator: ".")
     }
 
-    /// A value that goes on over the end of its line: a long string, or brackets.
+    /// A value that continues on the next line: a multi-line string, or open brackets.
     private struct Open {
         private var quotes: String?
         private var brackets = 0
 
         var isOpen: Bool { quotes != nil || brackets > 0 }
 
-        /// Takes the next line of the value; false when a string of one line has no end on it.
+        /// Takes the next line of the value; false if a single-line string does not end on it.
         mutating func take(_ line: String) -> Bool {
             var rest = Substring(line)
             while let first = rest.first {

@@ -9,19 +9,19 @@ import WorkflowPrograms
     import Glibc
 #endif
 
-/// What SourceKit-LSP needs to know in order to complete and look up `Pipeline` in `workflows/`.
+/// Configures SourceKit-LSP, so that it completes and finds `Pipeline` in `workflows/`.
 ///
-/// The file holds the path of this pipectl's module, which is another one on each machine, so Git is told to leave it
-/// out: by the repository's own `info/exclude`, which is not committed.
+/// The file contains the path of this pipectl's module, which differs on each machine. So Git must ignore it: pipectl
+/// adds it to the repository's `info/exclude`, which is not committed.
 package struct EditorFiles {
     /// The repository's top folder.
     let directory: String
     /// The folder of `Pipeline.swiftmodule`.
     let modules: String
 
-    /// The file's path, from the top of the repository.
+    /// The file's path, relative to the top of the repository.
     ///
-    /// A package of workflows is built by SwiftPM, which is told in another place than a plain folder is.
+    /// For a package of workflows, SwiftPM is configured instead, which reads another file.
     package var path: String {
         isPackage ? "workflows/.sourcekit-lsp/config.json" : "workflows/compile_flags.txt"
     }
@@ -46,14 +46,15 @@ package struct EditorFiles {
         modules = URL(fileURLWithPath: try PipelineLibrary.find().module).deletingLastPathComponent().path
     }
 
-    /// Writes the file, and the line that keeps Git from it.
+    /// Writes the file, and the line that makes Git ignore it.
     ///
-    /// - Throws: ``EditorFileProblem`` where a file there belongs to somebody else, or Git's list can't be read or written.
+    /// - Throws: ``EditorFileProblem`` if pipectl did not write the existing file, or if Git's list can't be read or
+    ///   written.
     package func write() throws {
-        // The repository's own files may be links that lead anywhere: none is written through.
+        // The repository's own files may be links to anywhere; pipectl never writes through one.
         let folder = try SeedDestination(named: "workflows", in: directory)
         let project = SeedProject(directory: directory)
-        // An index that can't be read, such as one of SHA-256, says nothing; then the file itself must show whose it is.
+        // If the index can't be read, for example one of SHA-256, the file itself must show who wrote it.
         if let index = project.indexFile, (try? GitIndexFile.tracks(path, in: index)) == true {
             throw EditorFileProblem(
                 path: path, reason: "Git tracks it, but it would contain a path of this machine",
@@ -68,12 +69,12 @@ package struct EditorFiles {
         }
     }
 
-    /// Refuses to replace what this command has not written.
+    /// Refuses to replace a file that this command did not write.
     private func checkIsOwn() throws {
         let file = "\(directory)/\(path)"
         var status = stat()
         guard lstat(file, &status) == 0 else { return }
-        // No file of ours is a link or large.
+        // pipectl's own file is never a link or large.
         if status.st_mode & S_IFMT == S_IFREG, status.st_size <= 1 << 16,
             let data = try? Data(contentsOf: URL(fileURLWithPath: file)), Self.isOwn(data, isPackage: isPackage)
         {
@@ -84,7 +85,7 @@ package struct EditorFiles {
             remedy: "move it away and run `pipectl editor`, or add this to it yourself: -I \(modules)")
     }
 
-    /// Whether the text is what ``text`` would be for a pipectl at any place.
+    /// Whether the text is the same as ``text`` except for the path of the module.
     static func isOwn(_ data: Data, isPackage: Bool) -> Bool {
         guard isPackage else {
             let lines = String(decoding: data, as: UTF8.self).split(separator: "\n")
@@ -98,7 +99,7 @@ package struct EditorFiles {
         return flags.count == 1 && flags[0].hasPrefix("-I/")
     }
 
-    /// Adds the file to the list of what Git leaves out, in whatever encoding that is.
+    /// Adds the file to Git's list of ignored files, whatever encoding that has.
     private func exclude(in folder: String) throws {
         let file = "\(folder)/exclude"
         func problem(_ what: String) -> EditorFileProblem {

@@ -1,4 +1,4 @@
-/// One table of a TOML or INI file, as far as its keys and plain values can be seen line by line.
+/// One table of a TOML or INI file. It reads keys and plain values line by line.
 struct ManifestTable {
     private let lines: [Substring]
 
@@ -11,14 +11,14 @@ struct ManifestTable {
         lines = Array(all[(start + 1)...].prefix { !$0.hasPrefix("[") })
     }
 
-    /// The names before an equals sign at the beginning of a line.
+    /// The names before an equals sign at the start of a line.
     var keys: [String] {
         lines.compactMap { line in
             line.prefixMatch(of: /["']?([A-Za-z0-9._-]+)["']?\s*=/).map { String($0.1) }
         }
     }
 
-    /// The strings of a list, which may go on over several lines: `test = ["pytest", "mock"]`.
+    /// The strings of a list, which may span several lines: `test = ["pytest", "mock"]`.
     func strings(of key: String) -> [String] {
         guard let start = lines.firstIndex(where: { isKey(key, $0) }) else { return [] }
         let text = lines[start...].joined(separator: "\n")
@@ -26,7 +26,7 @@ struct ManifestTable {
         return text[open..<close].matches(of: /"([^"\n]*)"|'([^'\n]*)'/).map { String($0.1 ?? $0.2 ?? "") }
     }
 
-    /// What an INI file has behind a key, and in the indented lines below it.
+    /// The values of an INI key, on its line and on the indented lines below.
     func lines(of key: String) -> [String] {
         guard let start = lines.firstIndex(where: { isKey(key, $0) }) else { return [] }
         let first = lines[start].drop { $0 != "=" }.dropFirst()
@@ -38,7 +38,7 @@ struct ManifestTable {
         line.prefix { $0 != "=" }.trimmed.filter { $0 != "\"" && $0 != "'" } == key && line.contains("=")
     }
 
-    /// The bracket that closes the first one; brackets in strings, as of extras, do not count.
+    /// The bracket that closes the first one. Brackets inside strings, as in extras, do not count.
     private func end(of list: Substring) -> Substring.Index? {
         var quote: Character?
         var depth = 0

@@ -6,18 +6,18 @@ import Foundation
     import Glibc
 #endif
 
-/// A folder of a repository that `init` writes to: the folder itself, never what a link in its place leads to.
+/// A folder of a repository that `init` writes to. It is never the target of a link in its place.
 struct SeedDestination: ~Copyable {
     private let path: String
     private let descriptor: Int32
 
-    /// Makes the folder where it is missing.
+    /// Creates the folder if it is missing.
     ///
-    /// - Throws: ``SeedObstacle`` where it is a link or no folder, or may not be written.
+    /// - Throws: ``SeedObstacle`` if it is a link or not a folder, or can't be written.
     init(named name: String, in directory: String) throws {
         path = "\(directory)/\(name)"
         if mkdir(path, 0o777) != 0, errno != EEXIST {
-            // The folder above may be missing, too.
+            // The parent folder may be missing as well.
             try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         }
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -26,9 +26,9 @@ struct SeedDestination: ~Copyable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Writes the files, all or none of them; nothing is overwritten, and no link is followed.
+    /// Writes the files, all or none of them. Nothing is overwritten, and no link is followed.
     ///
-    /// - Parameter seeds: Their paths end with the name in this folder.
+    /// - Parameter seeds: The files; the last component of each path is its name in this folder.
     func write(_ seeds: [SeedFile]) throws {
         var written: [String] = []
         do {
@@ -47,7 +47,7 @@ struct SeedDestination: ~Copyable {
         }
     }
 
-    /// Writes a file over whatever file or link is there; what a link leads to stays as it is.
+    /// Replaces a file or link. The target of a link stays unchanged.
     func replace(_ name: String, with text: String) throws {
         unlinkat(descriptor, name, 0)
         try write([SeedFile(path: name, text: text)])
@@ -63,7 +63,7 @@ struct SeedDestination: ~Copyable {
 /// A file or folder that `init` can't write.
 package struct SeedObstacle: Error, Sendable, Equatable, CustomStringConvertible {
     let path: String
-    /// What the system says; nil where it is a link, which is not followed.
+    /// The system's error; nil if the path is a link, which is not followed.
     let reason: String?
 
     package var description: String {

@@ -1,4 +1,4 @@
-/// Why `init` has written nothing.
+/// Why `init` wrote nothing.
 package struct SeedError: Error, Sendable, Equatable, CustomStringConvertible {
     package struct Code: Sendable, Hashable {
         let rawValue: String
@@ -8,12 +8,14 @@ package struct SeedError: Error, Sendable, Equatable, CustomStringConvertible {
         static let untestable = Code(rawValue: "nothing-to-test")
     }
 
+    /// The kind of error, to switch on.
     package let code: Code
+    /// What is wrong and what to do next.
     package let description: String
 
     private init(_ code: Code, _ description: String) { (self.code, self.description) = (code, description) }
 
-    /// - Parameter paths: From the top of the repository.
+    /// - Parameter paths: Relative to the top of the repository.
     static func exists(_ paths: [String]) -> SeedError {
         SeedError(
             .exists,
@@ -21,6 +23,7 @@ package struct SeedError: Error, Sendable, Equatable, CustomStringConvertible {
                 + "`pipectl validate` checks what is there.")
     }
 
+    /// - Parameter top: The top folder of the repository that contains `folder`; nil if none does.
     package static func notRepository(_ folder: String, top: String?) -> SeedError {
         if let top {
             return SeedError(

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A folder of a repository, looked at without running anything of it.
+/// A folder of a repository, inspected without running any of its code.
 struct SeedFolder {
     /// The repository's top folder.
     let top: String
-    /// From the top, without a slash at its end; empty for the top itself.
+    /// Relative to the top, without a slash at the end; empty for the top itself.
     let path: String
     let names: Set<String>
 
@@ -15,18 +15,18 @@ struct SeedFolder {
         names = Set((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
     }
 
-    /// Where it is on the disk.
+    /// The absolute path.
     var location: String { path.isEmpty ? top : "\(top)/\(path)" }
 
     func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(location)/\(name)") }
 
-    /// The first of these that is there.
+    /// The first of these names that exists.
     func first(_ names: String...) -> String? { names.first(where: has) }
 
-    /// A file's text; nil where there is none, it is no regular file, larger than 1 MiB, or no UTF-8.
+    /// A file's text; nil if it does not exist, is not a regular file, is larger than 1 MiB, or is not UTF-8.
     func text(_ name: String) -> String? {
         let file = URL(fileURLWithPath: "\(location)/\(name)").resolvingSymlinksInPath().path
-        // Looked at before it is opened: opening a pipe would wait for a writer.
+        // Check the type first: opening a pipe would wait for a writer.
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: file),
             attributes[.type] as? FileAttributeType == .typeRegular,
             (attributes[.size] as? Int ?? .max) <= 1 << 20
@@ -34,13 +34,13 @@ struct SeedFolder {
         return try? String(contentsOfFile: file, encoding: .utf8)
     }
 
-    /// Whether a file is there that Git is not told to leave out.
+    /// Whether a file exists and Git does not ignore it.
     func keeps(_ name: String) -> Bool {
         let ignored = (text(".gitignore") ?? "").split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         return has(name) && !ignored.contains(name) && !ignored.contains("/" + name)
     }
 
-    /// Folders in which no project of the repository itself is expected, by their names in small letters.
+    /// Folders that usually contain no project of the repository itself, by their names in lower case.
     static let ignoredFolders: Set<String> = [
         "workflows", "node_modules", "vendor", "third_party", "third-party", "thirdparty", "external", "externals",
         "deps", "dependencies", "submodules", "build", "dist", "out", "target", "bin", "obj", "venv", "env",
@@ -49,7 +49,7 @@ struct SeedFolder {
         "contrib", "scripts", "script", "tools", "templates", "template", "pods", "carthage",
     ]
 
-    /// Folders right below this one that may be projects of their own.
+    /// Direct subfolders that may be projects of their own.
     var subfolders: [SeedFolder] {
         names.sorted().compactMap { name in
             let isPlain = name.utf8.allSatisfy { byte in
@@ -63,15 +63,15 @@ struct SeedFolder {
         }
     }
 
-    /// Not a link to one: it may lead out of the repository, or in a circle.
+    /// False for a link to a folder: it may lead out of the repository, or form a cycle.
     private func isFolder(_ name: String) -> Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: "\(location)/\(name)")
         return attributes?[.type] as? FileAttributeType == .typeDirectory
     }
 
-    /// Whether a file in here, up to 10 folders down, is what is looked for; at most 30,000 entries are looked at.
+    /// Whether a file in this folder, up to 10 levels down, satisfies `isWanted`; at most 30,000 entries are checked.
     ///
-    /// Folders that tools fill are not entered.
+    /// Folders that tools fill are skipped.
     func contains(where isWanted: (_ path: String) -> Bool) -> Bool {
         let filled: Set<String> = [
             ".git", "node_modules", "vendor", ".build", "build", "target", ".venv", "venv", ".tox",

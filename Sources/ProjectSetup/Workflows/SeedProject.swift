@@ -6,13 +6,13 @@ package import WorkflowPrograms
 package struct SeedProject {
     /// The repository's top folder.
     package let directory: String
-    /// What the manifest of a Swift package at the top says; nil where there is none, or it can't be asked.
+    /// The parsed manifest of a Swift package at the top; nil if there is none, or SwiftPM can't read it.
     package var manifest: PackageManifest?
 
     /// - Parameter directory: The repository's top folder.
     package init(directory: String) { self.directory = directory }
 
-    /// The name for archives: the package's, else the folder's, in characters that need no quoting anywhere.
+    /// The name for archives: that of the package, otherwise that of the folder, in characters that never need quoting.
     var name: String {
         let folder = URL(fileURLWithPath: directory).standardizedFileURL.lastPathComponent
         let text = SeedFolder(top: directory).text("Package.swift")
@@ -22,7 +22,8 @@ package struct SeedProject {
         return plain.isEmpty ? "release" : String(plain)
     }
 
-    /// The branch that changes go into: what the remote says, else `main` or `master`, else the one checked out.
+    /// The branch that changes go into: the remote's default branch, otherwise `main` or `master`, otherwise the
+    /// current one.
     var branch: String {
         guard let (own, common) = gitFolders else { return "main" }
         func name(in file: String, after prefix: String) -> String? {
@@ -42,10 +43,10 @@ package struct SeedProject {
         return name(in: "\(own)/HEAD", after: "ref: refs/heads/") ?? "main"
     }
 
-    /// Whether the folder is the top of a working tree of Git.
+    /// Whether the folder is the top of a Git working tree.
     package var isRepository: Bool { gitFolders != nil }
 
-    /// The top of the working tree that the folder is in, where that is another one.
+    /// The top of the working tree that contains the folder, if it is another folder.
     package var enclosingRepository: String? {
         var folder = URL(fileURLWithPath: directory).standardizedFileURL
         while folder.pathComponents.count > 1 {
@@ -55,19 +56,19 @@ package struct SeedProject {
         return nil
     }
 
-    /// The folder that all working trees of the repository share: `.git`, most often.
+    /// The folder that all working trees of the repository share, usually `.git`.
     var sharedGitFolder: String? { gitFolders?.common }
 
-    /// The file in which Git notes what this working tree tracks.
+    /// Git's index of this working tree.
     var indexFile: String? { gitFolders.map { "\($0.own)/index" } }
 
-    /// Git's folder of this working tree, and the one that all working trees of the repository share.
+    /// This working tree's own Git folder, and the one that all working trees of the repository share.
     private var gitFolders: (own: String, common: String)? {
         let git = "\(directory)/.git"
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: git, isDirectory: &isFolder) else { return nil }
         if isFolder.boolValue { return (git, git) }
-        // A linked working tree, or a submodule: a file that says where (gitrepository-layout(5)).
+        // In a linked working tree or a submodule, `.git` is a file that names the folder (gitrepository-layout(5)).
         guard let line = text(git)?.split(separator: "\n").first, line.hasPrefix("gitdir: ") else { return nil }
         let own = absolute(String(line.dropFirst("gitdir: ".count)), from: directory)
         let common = text("\(own)/commondir")?.split(separator: "\n").first.map { absolute(String($0), from: own) }

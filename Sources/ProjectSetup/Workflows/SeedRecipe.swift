@@ -2,54 +2,54 @@ import Pipeline
 
 /// How one project of a repository is built and tested, as steps of the first workflows.
 package struct SeedRecipe: Sendable {
-    /// A step as it is written into a workflow. Paths and globs are from the project's folder.
+    /// A step as it is written into a workflow. Paths and globs are relative to the project's folder.
     struct SeedStep: Sendable {
         var name: String
         var command: String
         var needs: [String] = []
-        /// Whether it may use the network.
+        /// Whether the step may use the network.
         var isOnline = false
-        /// Minutes; nil for the usual limit.
+        /// In minutes; nil for the default.
         var timeout: Int?
         /// Globs of files with test results.
         var results: [String] = []
         var artifacts: [String] = []
         var inputs: [String] = []
         var outputs: [String] = []
-        /// Names of caches, and where they are.
+        /// Names and paths of caches.
         var caches: [(name: String, path: String)] = []
-        /// Lines above it, for what is not plain.
+        /// A comment above the step, if it needs an explanation.
         var comment: String?
     }
 
-    /// What a folder holds that can't be turned into steps: where, and why not.
+    /// A tool that is in use but can't be turned into steps: the file that shows it, and the reason.
     package struct Doubt: Sendable, Equatable, CustomStringConvertible {
         var file: String
         var reason: String
         package var description: String { "\(file): \(reason)" }
     }
 
-    /// Shell lines that make `dist/$name.tar.gz`, and what they say of themselves.
+    /// Shell lines that make `dist/$name.tar.gz`, with their comment.
     struct Archive: Sendable {
         var lines = ["git archive --format=tar --prefix=\"$name/\" HEAD | gzip -9n > \"dist/$name.tar.gz\""]
         var comment = "The sources, the same bytes each time. Ship something else? Put it in dist/ here."
     }
 
-    /// The tool's name, which begins the names of steps where a repository has several projects.
+    /// The tool's name. In a repository with several projects, the names of steps begin with it.
     package var tool: String
-    /// The project's folder, from the top of the repository; empty for the top itself.
+    /// The project's folder, relative to the top of the repository; empty for the top itself.
     package var folder = ""
-    /// In order, each after what it needs; the tests are among them.
+    /// The steps in order, each after those that it needs, with the tests.
     var steps: [SeedStep]
-    /// What runs beside them, on changes only.
+    /// Steps that run beside them, on changes only.
     var checks: [SeedStep] = []
-    /// What a release runs before it packs.
+    /// Steps that a release runs before it packs.
     var releaseSteps: [SeedStep]
     var archive: Archive?
     /// Programs that must be installed on the machine.
     package var programs: [String] = []
 
-    /// A chain of steps: what fetches, builds and tests, and for releases builds once more.
+    /// A chain of steps that fetch, build and test, and for releases build once more.
     init(
         _ tool: String, in folder: SeedFolder, resolve: SeedStep? = nil, build: String? = nil, test: SeedStep,
         release: String? = nil
@@ -96,14 +96,14 @@ extension SeedRecipe.SeedStep {
         Self(name: "unit tests", command: command, timeout: timeout, results: results)
     }
 
-    /// Fails until somebody has written a command.
+    /// A step that fails until a person replaces its command.
     static let placeholder = Self(
         name: "unit tests",
         command: "echo 'Nothing is tested yet: write your test command in workflows/test.swift' >&2; exit 1",
         comment: "Write your own command here, for example run: \"script/test\". Until then this step fails.")
 }
 
-/// What was found in one folder for one tool.
+/// The result of inspecting one folder for one tool.
 enum SeedFinding {
     case recipe(SeedRecipe)
     case doubt(SeedRecipe.Doubt, buildOnly: SeedRecipe? = nil)

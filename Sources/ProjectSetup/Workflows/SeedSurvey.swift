@@ -1,21 +1,21 @@
 import WorkflowPrograms
 
-/// Everything in a repository that can be built and tested, and what could not be told.
+/// Everything in a repository that can be built and tested, and the tools that could not be turned into steps.
 struct SeedSurvey {
     private(set) var recipes: [SeedRecipe] = []
-    /// Tools that are in use without anything to test.
+    /// Tools that are in use without tests.
     private(set) var doubts: [SeedRecipe.Doubt] = []
-    /// What would be built with the tests still to be written, for the first of the doubts that can be built.
+    /// A recipe that builds, with a placeholder for the tests: for the first of the doubts that can be built.
     private(set) var buildOnly: SeedRecipe?
 
-    /// Projects of one repository that are written into its workflows, at most.
+    /// The most projects that are written into a repository's workflows.
     static let most = 8
 
     init(of top: String, manifest: PackageManifest?) {
         let folder = SeedFolder(top: top)
         let own = look(into: folder, manifest, besides: [])
-        // A project at the top and one right below it are one repository's; further down there are too many that are
-        // examples or copies. Of a tool that the top uses, it builds what lies below, too.
+        // Projects at the top and one level below belong to the repository; deeper ones are often examples or copies.
+        // If the top uses a tool, that tool also builds the folders below.
         for sub in folder.subfolders {
             let found = look(into: sub, nil, besides: own)
             if own.isEmpty, found.isEmpty { for deeper in sub.subfolders { _ = look(into: deeper, nil, besides: []) } }
@@ -29,7 +29,7 @@ struct SeedSurvey {
         }
     }
 
-    /// Notes what one folder holds, and returns the tools that it uses, also those without tests.
+    /// Records what one folder contains, and returns the tools that it uses, also those without tests.
     private mutating func look(
         into folder: SeedFolder, _ manifest: PackageManifest?, besides tools: Set<String>
     ) -> Set<String> {

@@ -1,8 +1,8 @@
 import Pipeline
 
-/// The steps of one or several projects as lines of a workflow.
+/// The steps of one or more projects as source lines of a workflow.
 struct SeedText {
-    /// The projects, with steps whose names differ from each other.
+    /// The projects, with unique names of steps.
     let recipes: [SeedRecipe]
 
     init(_ recipes: [SeedRecipe]) {
@@ -12,7 +12,7 @@ struct SeedText {
         }
         var taken: Set<String> = []
         self.recipes = recipes.map { recipe in
-            // Two folders may differ in characters that no name has.
+            // Two folders may differ only in characters that a name can't have.
             let plain = recipe.folder.isEmpty ? recipe.tool : SeedText.plain("\(recipe.folder) \(recipe.tool)")
             var prefix = plain
             var number = 2
@@ -29,16 +29,16 @@ struct SeedText {
         path.split { !($0.isASCII && ($0.isLetter || $0.isNumber || "._- ".contains($0))) }.joined(separator: " ")
     }
 
-    /// What a change is tested with.
+    /// The steps that test a change.
     var tests: String { recipes.map { body($0, $0.steps + $0.checks, lastIsNeeded: false) }.joined(separator: "\n") }
 
-    /// What a release does before it packs.
+    /// The steps that a release runs before it packs.
     var release: String { recipes.map { body($0, $0.releaseSteps, lastIsNeeded: true) }.joined(separator: "\n") }
 
-    /// The names of the last steps of a release, which packing needs.
+    /// The names of a release's last steps, on which the packing step depends.
     var lastOfRelease: [String] { recipes.compactMap { $0.releaseSteps.last?.name.swiftName } }
 
-    /// What a release's steps do, as the beginning of a sentence.
+    /// What a release's steps do, as the start of a sentence.
     var releaseSentence: String {
         let names = recipes.flatMap { $0.releaseSteps.map(\.name) }
         let (builds, tests) = (names.contains { $0.hasSuffix("build") }, names.contains { $0.hasSuffix("tests") })
@@ -53,7 +53,7 @@ struct SeedText {
         }
     }
 
-    /// Steps that others need are named values; the others are listed.
+    /// Steps that other steps need become named values; the others are listed.
     private func body(_ recipe: SeedRecipe, _ steps: [SeedRecipe.SeedStep], lastIsNeeded: Bool) -> String {
         var needed = Set(steps.flatMap(\.needs))
         if lastIsNeeded, let last = steps.last { needed.insert(last.name) }
@@ -77,7 +77,7 @@ struct SeedText {
 }
 
 extension SeedRecipe {
-    /// The same with a word before the names of all steps.
+    /// The same recipe, with a prefix before the names of all steps.
     fileprivate func named(_ prefix: String) -> SeedRecipe {
         func renamed(_ steps: [SeedStep]) -> [SeedStep] {
             steps.map { step in
@@ -94,7 +94,8 @@ extension SeedRecipe {
 }
 
 extension SeedRecipe.SeedStep {
-    /// As Swift: `.network(.allowed)`. Globs begin at the top of the repository, whatever folder the step runs in.
+    /// The modifiers as Swift: `.network(.allowed)`. Globs are relative to the top of the repository, whatever folder
+    /// the step runs in.
     fileprivate func modifiers(in folder: String) -> [String] {
         func list(_ globs: [String]) -> String {
             globs.map { (folder.isEmpty ? $0 : "\(folder)/\($0)").swiftLiteral }.joined(separator: ", ")
@@ -111,7 +112,7 @@ extension SeedRecipe.SeedStep {
         return modifiers
     }
 
-    /// JUnit is declared as such; of other reports the content tells what they are.
+    /// JUnit is declared as such. Other formats are recognised by their content.
     private func source(_ glob: String) -> String { glob.hasSuffix(".json") ? ".file" : ".junit" }
 }
 
@@ -130,11 +131,11 @@ extension String {
         return literal + "\""
     }
 
-    /// A step's name as a variable: `unit tests` becomes `unitTests`, `Swift build` becomes `swiftBuild`.
+    /// A step's name as a variable name: `unit tests` becomes `unitTests`, `Swift build` becomes `swiftBuild`.
     var swiftName: String {
         let words = split { !$0.isLetter && !$0.isNumber }.map(String.init)
         guard let first = words.first else { return "step" }
-        // `npm` and `CMake` alike begin small; a digit begins no name.
+        // Names such as `npm` and `CMake` all begin in lower case. A variable name can't begin with a digit.
         let start = first.first?.isNumber == true ? "step\(first)" : first.prefix(1).lowercased() + first.dropFirst()
         return start + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }

@@ -3,30 +3,31 @@ import Pipeline
 
 /// A file of the first workflows.
 struct SeedFile: Sendable, Equatable {
-    /// From the top of the repository.
+    /// Relative to the top of the repository.
     var path: String
     var text: String
 }
 
 /// The first workflows of a repository: a test on pull request and a release on merge.
 package struct SeedWorkflows {
-    /// How the steps are found.
+    /// Where the steps come from.
     package enum Source: Sendable {
-        /// By what is in the repository.
+        /// From the content of the repository.
         case survey
-        /// A line for the shell, as somebody gave it.
+        /// From a shell command that the user gave.
         case command(String)
-        /// As by `survey`; where that finds no tests, with a step that fails until they are written.
+        /// Like `survey`; if that finds no tests, a step that fails until a person writes them.
         case placeholder
     }
 
     let files: [SeedFile]
+    /// The projects whose steps are written.
     package let recipes: [SeedRecipe]
-    /// What is in the repository and is not tested by these workflows, and why.
+    /// Parts of the repository that these workflows do not test, with the reasons.
     package let doubts: [SeedRecipe.Doubt]
 
-    /// - Parameter branch: What changes go into; nil: what the repository's refs say.
-    /// - Throws: ``SeedError`` where nothing is found that tests.
+    /// - Parameter branch: The branch that changes go into; nil: taken from the repository's refs.
+    /// - Throws: ``SeedError`` if nothing is found that can be tested.
     package init(for project: SeedProject, branch: String? = nil, source: Source = .survey) throws(SeedError) {
         let survey = SeedSurvey(of: project.directory, manifest: project.manifest)
         let top = SeedFolder(top: project.directory)
@@ -50,9 +51,10 @@ package struct SeedWorkflows {
         ]
     }
 
-    /// Writes all files, or none where one is there already or can't be written.
+    /// Writes all files, or none if one exists already or can't be written.
     ///
-    /// - Returns: The paths that were written, from the top of the repository.
+    /// - Returns: The written paths, relative to the top of the repository.
+    /// - Throws: ``SeedError`` or ``SeedObstacle``.
     @discardableResult
     package func write(to directory: String) throws -> [String] {
         let folder = "\(directory)/workflows"
@@ -110,7 +112,7 @@ package struct SeedWorkflows {
 }
 
 extension Error {
-    /// What the system said, without Foundation's own frame around it.
+    /// The system's message, without the words that Foundation adds.
     package var plainReason: String {
         let error = self as NSError
         let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error

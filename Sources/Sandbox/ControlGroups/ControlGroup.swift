@@ -10,12 +10,14 @@ import Foundation
 package struct GroupLimits: Sendable, Equatable {
     /// In bytes.
     package var memory: Int?
+    /// Number of processes and threads.
     package var processes: Int?
     /// Whether the kernel kills all of the group's processes, and not one of them, when memory runs out (version 2
     /// only). This suits a step: a build that goes on without one of its processes hangs or gives wrong results. It
     /// does not suit a run, whose group also contains `stepinit`.
     package var endsTogether = false
 
+    /// Limits of a group; nil means no limit.
     package init(memory: Int? = nil, processes: Int? = nil, endsTogether: Bool = false) {
         self.memory = memory
         self.processes = processes
@@ -35,6 +37,7 @@ package struct GroupUsage: Sendable, Equatable {
     /// Number of processes that could not be started because of the limit of processes.
     package var refusedProcesses = 0
 
+    /// No usage.
     package init() {}
 
     /// The usage since `earlier`.

@@ -11,6 +11,7 @@ package final class GroupCounters: Sendable {
     private let kills: Int32
     private let refusals: [Int32]
 
+    /// Opens the counters of `group`; counters that can't be opened read as 0.
     package init(_ group: ControlGroup) {
         func opened(_ path: String) -> Int32 { open(path, O_RDONLY | O_CLOEXEC) }
         kills = group.killsFile.map(opened) ?? -1

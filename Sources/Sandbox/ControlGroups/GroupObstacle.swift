@@ -15,6 +15,7 @@ public enum GroupObstacle: Error, Sendable, Equatable, CustomStringConvertible {
     /// systemd was asked for a group and did not give one.
     case noScope(_ said: String)
 
+    /// The obstacle in words, without a full stop.
     public var description: String {
         switch self {
         case .noHierarchy: "this system has no control groups at /sys/fs/cgroup"

@@ -43,4 +43,5 @@ func outputPipe() throws -> (reading: Int32, writing: Int32) {
     return (pair[0], pair[1])
 }
 
+/// Closes a descriptor; errors are ignored.
 package func closeFile(_ number: Int32) { _ = close(number) }

@@ -13,7 +13,9 @@ import SystemPackage
 package struct FileStamp: Sendable, Hashable, Codable {
     var path: String
     var inode: UInt64
+    /// In bytes.
     package var size: Int64
+    /// Modification time in whole seconds since 1970.
     package var modifiedSeconds: Int64
     var modifiedNanoseconds: Int64
 
@@ -38,6 +40,7 @@ package struct FileStamp: Sendable, Hashable, Codable {
 package enum FileDigest {
     private static let known = Mutex<[FileStamp: String]>([:])
 
+    /// Bytes as lower-case hexadecimal text.
     package static func hex(_ digest: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(64)
@@ -49,6 +52,7 @@ package enum FileDigest {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// The digest of bytes in memory.
     package static func of(_ bytes: some DataProtocol) -> String { hex(SHA256.hash(data: bytes)) }
 
     /// The digest of several texts. The length of each is included, so that the borders between them are unambiguous.

@@ -8,6 +8,7 @@ package import SystemPackage
 
 /// Reads files of /proc, which report a size of zero and return a few pages at a time.
 package enum KernelFile {
+    /// Reads a file of /proc to its end. Throws the `Errno` of open(2) or read(2).
     package static func content(of path: String) throws(Errno) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw Errno(rawValue: errno) }

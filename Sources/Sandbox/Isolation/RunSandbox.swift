@@ -1,5 +1,6 @@
 /// The sandboxes of one run: one for each policy that its steps have.
 public struct RunSandbox: Sendable {
+    /// The program that makes them.
     public let sandbox: Sandbox
     /// The user that steps run as; nil if the daemon does not run as root.
     public let user: StepUser?

@@ -30,6 +30,7 @@ public struct Sandbox: Sendable {
 
     /// Paths in a sandbox. Without mounts, they are the paths on the machine.
     public enum Place {
+        /// The run's workspace.
         public static let workspace = "/workspace"
         /// Not below /home: a user of the machine may have any name, and a state folder there must stay usable.
         public static let home = "/sandbox/home"
@@ -37,12 +38,17 @@ public struct Sandbox: Sendable {
         public static let temporary = "/var/tmp"
         /// The files that the run shows to its steps, all below one mount.
         public static let shown = "/run/pipectl"
+        /// The folder for values that steps set.
         public static let values = "/run/pipectl/values"
+        /// The folder for values that earlier steps set.
         public static let published = "/run/pipectl/published"
+        /// The file with the run's context.
         public static let context = "/run/pipectl/context.json"
         /// The first process of the sandbox.
         public static let stepInit = "/run/stepinit"
+        /// The folder with the step's secret files.
         public static let secrets = "/run/secrets"
+        /// The folder with the step's caches.
         public static let caches = "/caches"
 
         /// Folders in which a step may have created anything: nothing else may be mounted below them.
@@ -116,6 +122,7 @@ public struct Sandbox: Sendable {
         environment.filter { $0.key == "LD_LIBRARY_PATH" }
     }
 
+    /// The same variables of this process's own environment.
     package static var linkerPath: [String: String] { linkerPath(ProcessInfo.processInfo.environment) }
 
     private static func program(named name: String, path: String?) -> String? {
@@ -162,6 +169,7 @@ public struct Sandbox: Sendable {
 
 /// Why no sandbox can be used on this machine, and the next step.
 public struct SandboxProblem: Error, Sendable, CustomStringConvertible {
+    /// The reason and the next step.
     public let description: String
 
     public init(_ description: String) { self.description = description }

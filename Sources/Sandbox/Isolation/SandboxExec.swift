@@ -1,9 +1,10 @@
 #if os(macOS)
     import Pipeline
 
-    /// A profile for sandbox-exec(1), which filters files and network by rules; it has no mounts and no namespaces.
+    /// A profile for sandbox-exec(1), which filters access to files and the network by rules. It has no mounts and no
+    /// namespaces.
     ///
-    /// Nested use fails, so `swift build` inside needs `--disable-sandbox`.
+    /// sandbox-exec can't be nested, so `swift build` inside it needs `--disable-sandbox`.
     struct SandboxExec {
         let sandbox: Sandbox
         let policy: SandboxPolicy

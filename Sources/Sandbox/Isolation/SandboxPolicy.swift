@@ -2,7 +2,9 @@ public import Pipeline
 
 /// What the steps of one sandbox may do; steps of a run whose policies are equal share a sandbox.
 public struct SandboxPolicy: Sendable, Hashable {
+    /// Which network the steps may use.
     public var network: NetworkAccess
+    /// Further permissions that the steps asked for.
     public var permissions: Set<SandboxPermission>
     /// The step that has the sandbox for itself: because it gets secrets, which other steps could read from its
     /// processes, or because it reviews what the other steps run.
@@ -25,6 +27,7 @@ public struct SandboxMount: Sendable, Hashable {
     public var source: String
     /// Absolute, in the sandbox.
     public var target: String
+    /// Whether the sandbox may write to it.
     public var access: Access
     /// Whether it is left out where it does not exist.
     public var isOptional: Bool

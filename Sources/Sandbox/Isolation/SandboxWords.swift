@@ -54,17 +54,18 @@
             if user == nil {
                 words += ["--unshare-user"]
             } else {
-                // As root no user namespace is needed: what is enclosed becomes a user that is nobody outside either,
-                // which holds even where a namespace has a hole. stepinit does it and has no other use for these.
+                // As root no user namespace is needed: stepinit changes to a user that has no account on the machine.
+                // So a step stays unprivileged even if the namespaces leak. stepinit needs these capabilities only for
+                // this change.
                 words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"]
             }
             if policy.network == .denied { words.append("--unshare-net") }
             if lifetime.isOfParent { words.append("--die-with-parent") }
         }
 
-        /// What the machine shows, which is looked up once in a while and not for each sandbox.
+        /// Shows the parts of the machine. They are looked up every few seconds and not for each sandbox.
         private mutating func system() {
-            // Nothing can be made in the copy, not even the place of a mount.
+            // Nothing can be created in the read-only copy, not even a mount point.
             let isCopied = !sharesSettings && policy.network == .denied
             let view = isCopied ? sandbox.settings?.view() : nil
             let part = sandbox.systemParts.part(
@@ -92,17 +93,17 @@
             for path in SystemFolders.devices where exists(path) { mount(SandboxMount(path, isOptional: true)) }
         }
 
-        /// Processes and devices, which are nobody else's; in the end if that can be, for each mount makes those after it
-        /// dearer, and most of these are cheap themselves.
+        /// Mounts a /proc and a /dev of the sandbox's own. They come last if possible: each mount makes the later ones
+        /// slower, and most of these are cheap.
         private mutating func kernel() {
             words += ["--proc", "/proc", "--dev", "/dev"]
-            // In memory both, which nothing else bounds where there are no control groups.
+            // Both are in memory; without control groups only these sizes limit them.
             words += ["--perms", "1777", "--size", String(Sandbox.temporaryBytes), "--tmpfs", "/dev/shm"]
             words += ["--remount-ro", "/dev"]
             made.formUnion(["/proc", "/dev", "/dev/shm"])
         }
 
-        /// Whether the box's owner shows devices of the machine, or something of its kernel's.
+        /// Whether the daemon's settings show devices of the machine, or parts of its /proc or /sys.
         private var sharesKernel: Bool {
             (sandbox.readable + mounts.map(\.target)).contains { path in
                 ["/proc", "/dev"].contains { path == $0 || path.hasPrefix($0 + "/") }
@@ -117,22 +118,22 @@
                 for path in view.mounts { folders(within: path) }
                 single = view.mounts
             }
-            // It may go between this look and a start.
+            // The file may be removed between this check and the start, so its mount is optional.
             for path in single where exists(path) { mount(SandboxMount(path, isOptional: true)) }
             if view == nil, !sharesSettings, shown != nil {
                 for link in SettingsCopy.links { words += ["--symlink", link.target, link.path] }
             }
         }
 
-        /// Whether the box's owner shows settings of the machine that are not on our list.
+        /// Whether the daemon's settings show files below /etc that are not in the standard list.
         private var sharesSettings: Bool {
             (sandbox.readable + mounts.map(\.target)).contains { $0 == "/etc" || $0.hasPrefix("/etc/") }
         }
 
-        /// The folder of a run, which has a file for each of ``SettingsCopy/links``.
+        /// The run's folder with a file for each of ``SettingsCopy/links``.
         private var shown: String? { mounts.first { $0.target == Sandbox.Place.shown }?.source }
 
-        /// Steps are nobody that the machine knows, whatever of it is shown.
+        /// Adds files that name the steps' user, which the machine does not know.
         private mutating func identity() {
             guard sharesSettings, let shown else { return }
             for (path, target) in SettingsCopy.links {
@@ -146,7 +147,7 @@
                 folders(to: Sandbox.Place.secrets)
                 words += ["--perms", "0777", "--size", String(1 << 20), "--tmpfs", Sandbox.Place.secrets]
             }
-            // Of this sandbox alone, and never on disk: what is mounted below it can't meet what a step has put there.
+            // In memory and of this sandbox alone, so no step can have created anything at the mount points below it.
             folders(to: "/tmp")
             words += ["--perms", "1777", "--size", String(Sandbox.temporaryBytes), "--tmpfs", "/tmp"]
             made.insert("/tmp")
@@ -165,20 +166,20 @@
             made.insert(mount.target)
         }
 
-        /// bwrap makes missing folders for root alone.
+        /// Creates the folders on a path; bwrap would create missing ones for root alone.
         private mutating func folders(to path: String) {
             var folder = ""
             for part in path.split(separator: "/").dropLast() {
                 folder += "/\(part)"
                 if made.contains(folder) { continue }
-                // What lies in a folder that is bound is there already.
+                // A folder inside a bound folder exists already.
                 if SystemFolders.roots.contains(where: { folder.hasPrefix($0 + "/") }) { continue }
                 made.insert(folder)
                 words += ["--perms", "0755", "--dir", folder]
             }
         }
 
-        /// Takes note that the folders to a path are there.
+        /// Notes that the folders on a path exist.
         private mutating func folders(within path: String) {
             var folder = ""
             for part in path.split(separator: "/").dropLast() {
@@ -207,7 +208,7 @@
     }
 
     extension Sandbox.Lifetime {
-        /// Whether control groups count what is in the sandbox.
+        /// Whether control groups count the processes in the sandbox.
         fileprivate var hasGroups: Bool { if case .withSocket(let groups) = self { groups > 0 } else { false } }
 
         fileprivate var isOfParent: Bool {

@@ -11,21 +11,21 @@ import SystemPackage
 
 /// The settings of the machine that sandboxes show, copied into one folder that is mounted as `/etc`.
 ///
-/// bubblewrap reads the whole list of mounts again for each one it makes: two dozen files of `/etc` by themselves cost a
-/// sandbox a third of its start. What is large, or not only files, folders and links, is still mounted from where it is.
-/// `passwd` and `group` in it are links to the files of the run.
+/// For each mount, bubblewrap reads the whole list of mounts again, so two dozen separate files of `/etc` would slow
+/// down every start. An entry that is large, or contains more than files, folders and links, is still mounted from its
+/// own place. `passwd` and `group` in the copy are links to the run's files.
 public final class SettingsCopy: Sendable {
     struct View: Sendable, Equatable {
-        /// What is mounted as `/etc`.
+        /// The folder to mount as `/etc`.
         var folder: String
-        /// What must be mounted over it, by path.
+        /// Paths to mount over it.
         var mounts: [String]
     }
 
-    /// Of one entry of `/etc`: files and folders in it, and bytes of a file.
+    /// The limits for copying one entry of `/etc`: its files and folders, and the bytes of a file.
     private static let mostEntries = 64
     private static let mostBytes = 1 << 20
-    /// How old a copy may be when a sandbox begins.
+    /// The maximum age of a copy when a sandbox starts.
     private static let age = Duration.seconds(5)
 
     private let parent: String
@@ -33,12 +33,12 @@ public final class SettingsCopy: Sendable {
     private let root: String
     private let known = Mutex<(view: View, at: ContinuousClock.Instant)?>(nil)
 
-    /// - Parameter parent: A folder that is this object's alone. What an earlier box left in it is removed.
+    /// - Parameter parent: A folder that only this object uses. It removes what an earlier daemon left there.
     public convenience init(in parent: String) throws {
         try self.init(in: parent, paths: SystemFolders.settings, below: "/etc")
     }
 
-    /// - Parameter paths: All of them below `root`.
+    /// - Parameter paths: The paths to show, all below `root`.
     init(in parent: String, paths: [String], below root: String) throws {
         self.parent = parent
         self.paths = paths
@@ -50,10 +50,10 @@ public final class SettingsCopy: Sendable {
         }
     }
 
-    /// Sees to it that ``view()`` is known for the next seconds.
+    /// Updates the copy, so that ``view()`` answers at once for the next seconds.
     package func renew() { _ = view() }
 
-    /// The copy of what the machine has now; nil where none could be made.
+    /// A copy of the machine's current settings; nil if none could be made.
     func view() -> View? {
         known.withLock { known in
             if let known, known.at + Self.age > .now { return known.view }
@@ -65,7 +65,7 @@ public final class SettingsCopy: Sendable {
 
     private func make() throws -> View {
         var stamp = SHA256()
-        // What an earlier version made was laid out otherwise.
+        // The version of the layout: a copy of an older layout is not used.
         stamp.update(data: Data("5\0".utf8))
         var (copied, mounts): ([String], [String]) = ([], [])
         for path in paths where access(path, F_OK) == 0 {
@@ -92,9 +92,9 @@ public final class SettingsCopy: Sendable {
         return "\(info.st_ino) \(info.st_size) \(time.tv_sec).\(time.tv_nsec)"
     }
 
-    /// What lstat(2) says of everything that would be copied; nil for what is mounted instead.
+    /// The results of lstat(2) for everything that would be copied; nil if the entry is mounted instead.
     private static func facts(_ path: String) -> String? {
-        // An entry that is a link is what it leads to, which may lie where no sandbox sees it.
+        // An entry that is a link is replaced by its target, which may lie outside of the sandbox.
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
         var facts = ""
@@ -115,21 +115,21 @@ public final class SettingsCopy: Sendable {
         let files = FileManager.default
         let new = "\(parent)/new-\(UInt64.random(in: 0 ... .max))"
         do {
-            /// Makes a folder that the steps' user gets into, whatever this process's mask says. What is copied keeps its
-            /// own modes: a folder that the machine closes to others stays closed.
+            /// Creates a folder that the steps' user can enter, whatever this process's umask is. Copied folders keep
+            /// their modes, so one that the machine closes to others stays closed.
             func makeFolder(_ path: String) throws {
                 if access(path, F_OK) != 0 { try makeFolder((path as NSString).deletingLastPathComponent) }
                 guard mkdir(path, 0o755) == 0 || errno == EEXIST else { throw Errno(rawValue: errno) }
                 if path.count >= new.count, chmod(path, 0o755) != 0 { throw Errno(rawValue: errno) }
             }
-            /// Where a path of /etc is in the copy, and its folder is made.
+            /// The path in the copy for a path of /etc. Creates its folder.
             func place(_ path: String, below root: String) throws -> String {
                 let place = new + path.dropFirst(root.count)
                 try makeFolder((place as NSString).deletingLastPathComponent)
                 return place
             }
             for path in copied { try Self.copy(path, to: place(path, below: root)) }
-            // Nothing can be made in it later: these are what something is mounted on.
+            // Create the mount points now: nothing can be created in the copy later.
             for path in mounts {
                 var isFolder: ObjCBool = false
                 _ = files.fileExists(atPath: path, isDirectory: &isFolder)
@@ -156,7 +156,8 @@ public final class SettingsCopy: Sendable {
         if access(new, F_OK) == 0 { try? FolderRemoval.remove(new) }
     }
 
-    /// Forces all of a folder to the disk: under its name it is believed to be whole, also after a power cut.
+    /// Flushes a folder to the disk. Once it has its final name it counts as complete, so it must be complete after a
+    /// power failure as well.
     private static func flush(_ folder: String) throws {
         try FolderWalk.visit(folder) { parent, name, info in
             guard [S_IFREG, S_IFDIR].contains(info.st_mode & S_IFMT) else { return }
@@ -167,13 +168,13 @@ public final class SettingsCopy: Sendable {
         }
     }
 
-    /// What each run has of its own in `/etc`, and where it is.
+    /// The entries of `/etc` that each run has for itself, and their targets.
     static let links = ["passwd", "group"].map { (path: "/etc/\($0)", target: "\(Sandbox.Place.shown)/\($0)") }
 
     private static func copy(_ path: String, to place: String) throws {
         guard let real = realpath(path, nil) else { throw Errno(rawValue: errno) }
         defer { free(real) }
-        // Links in it stay links: they lead to the same places in a sandbox.
+        // Links inside it stay links: their targets have the same paths in a sandbox.
         try FileManager.default.copyItem(atPath: String(cString: real), toPath: place)
     }
 }

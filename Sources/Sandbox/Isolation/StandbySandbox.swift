@@ -25,12 +25,12 @@ public final class StandbySandbox: Sendable {
     /// Starts a sandbox; blocks.
     ///
     /// - Parameters:
-    ///   - groupName: What the control group of its run is called. The group has no limits yet, for nothing runs in it: the
+    ///   - groupName: The name of the run's control group. The group has no limits yet, since nothing runs in it; the
     ///     run sets its own.
-    ///   - workspace: Where it sees the workspace.
+    ///   - workspace: The path at which the sandbox shows the workspace.
     ///   - isEnclosed: Whether its `stepinit` is the first process of a sandbox.
-    ///   - words: Start it, given how many control groups it finds an entrance to.
-    /// - Throws: Why it can't be started; then nothing of it is left.
+    ///   - words: Returns the command, given the number of control group descriptors that it finds.
+    /// - Throws: Why it can't be started; nothing of it is left then.
     package init(
         groups: ControlGroups?, groupName: String, workspace: FilePath, isEnclosed: Bool,
         startedWith words: (_ groups: Int) -> [String]
@@ -47,8 +47,8 @@ public final class StandbySandbox: Sendable {
         }
     }
 
-    /// Its `stepinit`, once, if it was started with these words and limits and sees what is mounted as the run's workspace;
-    /// then it is the caller's to close.
+    /// Returns its `stepinit` if it was started with these words and limits and sees the mount of the run's workspace;
+    /// otherwise nil. It returns it once, and the caller must close it.
     package func take(startedWith words: [String], seeing mount: WorkspaceMount?) -> StepHost? {
         guard words == self.words, limits == .current else { return nil }
         return host.withLock { host in

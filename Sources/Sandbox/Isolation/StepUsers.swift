@@ -44,6 +44,7 @@ public final class StepUsers: Sendable {
         return found
     }
 
+    /// Makes the user available to other runs. Call it when no process of the run is alive.
     public func giveBack(_ user: StepUser?) {
         guard let user else { return }
         taken.withLock { _ = $0.inUse.remove(user.user) }

@@ -1,20 +1,20 @@
 import Pipeline
 import Synchronization
 
-/// The words that show the machine in a sandbox, as they were found a moment ago.
+/// The arguments that show the machine in a sandbox, as they were when they were last looked up.
 struct SystemPart: Sendable {
     var words: [String]
-    /// Folders that exist in the sandbox after them.
+    /// Folders that exist in the sandbox after these arguments.
     var made: Set<String>
 }
 
-/// Keeps them for some seconds, as ``SettingsCopy`` keeps its copy: two dozen paths are looked up for each.
+/// Keeps these arguments for some seconds, as ``SettingsCopy`` does with its copy: each lookup checks two dozen paths.
 final class SystemParts: Sendable {
-    /// All that they depend on but the machine.
+    /// Everything that the arguments depend on, except the machine.
     struct Key: Hashable {
         var network: NetworkAccess
         var sharesSettings: Bool
-        /// Whether it is the sandbox of a run, which says who its steps are.
+        /// Whether it is a run's sandbox, which has files that name the steps' user.
         var isRun: Bool
         var copy: String?
     }
@@ -28,7 +28,7 @@ final class SystemParts: Sendable {
         if let kept, kept.at + Self.age > .now { return kept.part }
         let part = make()
         known.withLock { known in
-            // Copies that were renewed leave keys that nobody asks for again.
+            // A new settings copy leaves keys that are never used again.
             if known.count > 8 { known = [:] }
             known[key] = (part, .now)
         }

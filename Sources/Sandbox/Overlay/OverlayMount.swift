@@ -20,6 +20,7 @@ package final class OverlayMount: Sendable {
         var path: String
         var owner: StepUser
 
+        /// A layer at `path`, whose files on disk belong to `owner`.
         package init(path: String, owner: StepUser) {
             self.path = path
             self.owner = owner
@@ -205,6 +206,7 @@ private func openFolder(_ path: String) -> Int32 { open(path, O_RDONLY | O_DIREC
 
 /// Why workspaces can't use overlays on this machine.
 package struct OverlayProblem: Error, Sendable, CustomStringConvertible {
+    /// The reason.
     package let description: String
 
     package init(_ description: String) { self.description = description }

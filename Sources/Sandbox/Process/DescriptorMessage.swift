@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// A message over a unix socket with open descriptors beside it (SCM_RIGHTS, unix(7)).
+/// A message over a Unix socket that also carries open descriptors (SCM_RIGHTS, unix(7)).
 package enum DescriptorMessage {
     /// Sends all bytes and returns 0, or an errno.
     package static func send(_ bytes: [UInt8], files: [Int32], over socket: Int32) -> Int32 {
@@ -21,7 +21,7 @@ package enum DescriptorMessage {
         #else
             typealias Length = UInt32
         #endif
-        // struct cmsghdr of the machine, which Swift can't import because of its flexible array.
+        // The layout of `struct cmsghdr`, which Swift can't import because of its flexible array member.
         let size = MemoryLayout<Length>.size
         let head = (size + 8 + size - 1) & ~(size - 1)
         var control = [UInt8](repeating: 0, count: files.isEmpty ? 0 : (head + files.count * 4 + 7) & ~7)
@@ -37,7 +37,7 @@ package enum DescriptorMessage {
         }
         return bytes.withUnsafeBytes { bytes in
             control.withUnsafeMutableBytes { control in
-                // It is only read.
+                // sendmsg(2) only reads it.
                 var part = iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
                 return withUnsafeMutablePointer(to: &part) { part in
                     var message = msghdr()

@@ -12,22 +12,23 @@ import Subprocess
     import SystemPackage
 #endif
 
-/// A trusted program run to its end: `swiftc`, `swift`, `git`. Steps of a workflow run elsewhere.
+/// Runs a trusted program to its end: `swiftc`, `swift`, `git`. Steps of a workflow are started by ``StepHost``
+/// instead.
 public struct ExternalCommand: Sendable {
     /// A path, or a name that is looked up in `PATH`.
     public var executable: String
     public var arguments: [String]
     /// The folder to run in; nil is the folder of this process.
     public var directory: String?
-    /// All variables that it sees; nil means those of this process.
+    /// All environment variables; nil means those of this process.
     public var environment: [String: String]?
-    /// Wall clock. When it is over, the tool and everything in its process group is ended.
+    /// The time limit by the wall clock. When it has passed, the program and its process group are ended.
     public var deadline: Duration
-    /// How long the tool may take to clean up after SIGTERM, before SIGKILL.
+    /// The time between SIGTERM and SIGKILL.
     public var grace: Duration
-    /// Bytes of output that are kept: the first half and the last half of them.
+    /// The most bytes of output that are returned: the first and the last half of this number.
     public var outputLimit: Int
-    /// What it reads from its standard input.
+    /// The bytes for its standard input.
     public var input: [UInt8] = []
 
     public init(
@@ -44,20 +45,20 @@ public struct ExternalCommand: Sendable {
         self.outputLimit = outputLimit
     }
 
-    /// Runs the tool and waits until it and its process group are gone.
+    /// Runs the program and waits until it and its process group have ended.
     ///
-    /// - Throws: ``ExternalCommandError`` when it can't be started, `CancellationError` when the task is cancelled. A tool
-    ///   that ends with another exit code than 0, by a signal or at its deadline is a ``ExternalCommandResult``.
+    /// - Throws: ``ExternalCommandError`` if it can't be started, `CancellationError` if the task is cancelled. An exit
+    ///   code other than 0, a signal or a passed deadline is no error but an ``ExternalCommandResult``.
     public func run() async throws -> ExternalCommandResult {
         try Task.checkCancellation()
         let ended = try await withThrowingTaskGroup(of: ExternalCommandResult?.self) { group in
             group.addTask { try await startPatiently() }
             group.addTask {
-                // Cancelled as soon as the tool has ended.
+                // This task is cancelled as soon as the program has ended.
                 try? await Task.sleep(for: deadline)
                 return nil
             }
-            // Which of the two is first decides: cancelling the other one ends the tool, or the wait.
+            // The first of the two decides; cancelling the other ends the program, or the wait.
             let first = try await group.next() ?? nil
             group.cancelAll()
             if let first { return first }
@@ -69,7 +70,8 @@ public struct ExternalCommand: Sendable {
         return ended
     }
 
-    /// Starts it when there are descriptors, and again a few times when the system has no process or memory to give.
+    /// Starts the program when enough descriptors are free, and retries a few times if the system lacks processes or
+    /// memory.
     private func startPatiently() async throws -> ExternalCommandResult {
         var pause = Duration.milliseconds(100)
         for _ in 1...5 {
@@ -93,9 +95,10 @@ public struct ExternalCommand: Sendable {
             reading: .fileDescriptor(try Self.file(holding: input), closeAfterSpawningProcess: true))
     }
 
-    /// A file without a name that holds `input`, open for reading.
+    /// An unnamed file that contains `input`, open for reading.
     ///
-    /// Not a pipe: a process that ends before it has read all of its input would end this one, too, by SIGPIPE.
+    /// It is not a pipe: if a process ends before it has read all of its input, writing to the pipe would end this
+    /// process with SIGPIPE.
     private static func file(holding input: [UInt8]) throws -> FileDescriptor {
         let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
         let path = FilePath("\(folder)/pipectl-input-\(UUID().uuidString)")
@@ -108,10 +111,10 @@ public struct ExternalCommand: Sendable {
 
     private func start(reading input: some InputProtocol) async throws -> ExternalCommandResult {
         var options = PlatformOptions()
-        options.createSession = true  // makes its pid a process group, which a signal can reach
+        options.createSession = true  // makes its pid a process group, so that a signal reaches all of it
         options.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: grace)]
         var group: pid_t?
-        // Teardown ends with the first process. The number can't be taken by a stranger while a member lives.
+        // Teardown ends with the first process. The kernel does not reuse the group's number while a member is alive.
         defer { if let group { kill(-group, SIGKILL) } }
         var output = ExternalCommandOutput(limit: outputLimit)
         var variables = Environment.inherit
@@ -128,7 +131,7 @@ public struct ExternalCommand: Sendable {
                 output: .sequence, error: .combinedWithOutput
             ) { execution in
                 group = execution.processIdentifier.value
-                // Buffers, not lines: a line of any length must neither be kept whole nor end the tool.
+                // Read buffers and not lines: a very long line must neither fill the memory nor end the program.
                 for try await buffer in execution.standardOutput {
                     buffer.withUnsafeBytes { output.append($0) }
                 }
@@ -152,14 +155,15 @@ public struct ExternalCommandResult: Sendable, Equatable {
     public enum Ending: Sendable, Equatable {
         case exited(Int32)
         case signal(Int32)
-        /// It was ended because it took longer than this.
+        /// It took longer than this and was ended.
         case deadline(Duration)
     }
 
+    /// How it ended.
     public var ending: Ending
     /// Standard output and standard error as they came, in order.
     public var output: [UInt8]
-    /// Bytes that were left out in the middle of ``output``.
+    /// The number of bytes that were left out in the middle of ``output``.
     public var droppedBytes: Int
 
     package init(ending: Ending, output: [UInt8], droppedBytes: Int) {
@@ -168,6 +172,7 @@ public struct ExternalCommandResult: Sendable, Equatable {
         self.droppedBytes = droppedBytes
     }
 
+    /// Whether it ended with the exit code 0.
     public var succeeded: Bool { ending == .exited(0) }
 
     /// The output as text; bytes that are not UTF-8 become U+FFFD.
@@ -176,12 +181,14 @@ public struct ExternalCommandResult: Sendable, Equatable {
 
 /// Why an ``ExternalCommand`` could not be started.
 public struct ExternalCommandError: Error, Sendable, CustomStringConvertible {
+    /// The program's path or name.
     public let executable: String
+    /// The folder that it was to run in; nil for the folder of this process.
     public let directory: String?
-    /// What the system said.
+    /// The system's error.
     public let cause: any Error
 
-    /// Whether it was for want of processes, descriptors or memory, which others may give back soon.
+    /// Whether the system lacked processes, descriptors or memory, so that a retry may succeed.
     var passes: Bool {
         guard let code = (cause as? SubprocessError)?.underlyingError else { return false }
         return [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(code.rawValue)
@@ -194,7 +201,7 @@ public struct ExternalCommandError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// The first and the last bytes of an output of any length.
+/// Collects the first and the last bytes of an output of any length.
 struct ExternalCommandOutput {
     private var head: [UInt8] = []
     private var tail: [UInt8] = []
@@ -203,10 +210,10 @@ struct ExternalCommandOutput {
 
     init(limit: Int) { half = max(limit / 2, 1) }
 
-    /// Bytes that are not kept.
+    /// The number of bytes that were left out.
     var dropped: Int { cut + max(tail.count - half, 0) }
 
-    /// What is kept, with a line that says what is missing.
+    /// The collected bytes, with a line that says how many are missing.
     var bytes: [UInt8] {
         guard dropped > 0 else { return head + tail }
         return head + Array("\n… \(dropped) bytes dropped …\n".utf8) + tail.suffix(half)
@@ -216,7 +223,7 @@ struct ExternalCommandOutput {
         let room = min(half - head.count, buffer.count)
         head.append(contentsOf: buffer.prefix(room))
         tail.append(contentsOf: buffer.dropFirst(room))
-        // Twice the size before it is cut: each byte is moved once, not once for every buffer.
+        // It grows to twice the size before it is cut, so each byte is moved once and not once for every buffer.
         if tail.count > 2 * half {
             let excess = tail.count - half
             tail.removeFirst(excess)

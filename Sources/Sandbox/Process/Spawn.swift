@@ -14,12 +14,12 @@ import SystemPackage
     typealias SpawnAttributes = posix_spawnattr_t?
 #endif
 
-/// Starts a process with posix_spawnp(3), from the thread that calls.
+/// Starts a process with posix_spawnp(3) from the calling thread.
 ///
 /// - Parameters:
-///   - words: The program, looked for in `PATH` unless it is a path, and its arguments.
-///   - variables: All of its environment, as `NAME=value`.
-///   - prepare: Says what is done about descriptors, and what the process is like.
+///   - words: The program, which is searched for in `PATH` unless it is a path, and its arguments.
+///   - variables: Its whole environment, as `NAME=value`.
+///   - prepare: Sets the descriptors and attributes of the new process.
 func spawn(
     _ words: [String], variables: [String], _ prepare: (inout SpawnActions, inout SpawnAttributes) -> Void
 ) -> Result<pid_t, Errno> {

@@ -2,6 +2,7 @@
 public struct OpenedStep: Sendable {
     /// The full command, which enters the sandbox first.
     public var words: [String]
+    /// All environment variables of the command.
     public var environment: [String: String]
 
     public init(words: [String], environment: [String: String]) {

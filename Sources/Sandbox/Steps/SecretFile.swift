@@ -2,6 +2,7 @@
 package struct SecretFile: Sendable {
     /// The file's name, which is the secret's name.
     package let name: String
+    /// The content, exactly as it was stored.
     package let bytes: [UInt8]
 
     package init(name: String, bytes: [UInt8]) {

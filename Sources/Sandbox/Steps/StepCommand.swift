@@ -3,8 +3,11 @@ package import SystemPackage
 
 /// Everything that is needed to start a command.
 package struct StepCommand: Sendable {
+    /// The program and its arguments, at least one.
     package var arguments: [String]
+    /// The folder to run in, as the command sees it.
     package var workingDirectory: FilePath
+    /// All environment variables.
     package var environment: [String: String]
     /// Files that appear in ``secretsFolder``. Only the command can read them, and they are never on disk.
     package var secrets: [SecretFile] = []

@@ -235,7 +235,9 @@ package final class StepHost: Sendable {
 
 /// Why no step can be started at all.
 package struct StepHostProblem: Error, CustomStringConvertible {
+    /// The program that could not be started.
     package let program: String
+    /// The system's error.
     package let errno: Errno
 
     package var description: String {

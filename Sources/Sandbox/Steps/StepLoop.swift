@@ -74,6 +74,7 @@ package final class StepLoop: TaskExecutor {
         loop == nil ? try await onOwnThread(body) : try body()
     }
 
+    /// Runs a job of the run's tasks on the loop's thread, or on the usual pool once the loop has ended.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let isTaken = state.withLock { state in

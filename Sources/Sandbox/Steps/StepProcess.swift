@@ -12,7 +12,9 @@ package import SystemPackage
 
 /// How a command ended.
 package struct ProcessEnd: Sendable, Equatable {
+    /// Nil if a signal ended it.
     package var exitCode: Int32?
+    /// The signal that ended it, if one did.
     package var signal: Int32?
     /// The stop request that ended it; nil if it had ended by itself before.
     package var stopped: StopRequest?
@@ -47,6 +49,7 @@ package enum StepProcessProblem: Error, Equatable {
 
 /// Runs one command under `stepinit`, so that nothing it starts outlives it.
 package struct StepProcess: Sendable {
+    /// The `stepinit` that starts the command.
     package let host: StepHost
     /// How long all processes may take to end after SIGTERM, before SIGKILL.
     package let grace: Duration
@@ -174,6 +177,7 @@ package struct StepProcess: Sendable {
         }
     }
 
+    /// Whether the error is such a shortage.
     package static func passes(_ code: Errno) -> Bool {
         [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .resourceTemporarilyUnavailable, .noMemory].contains(code)
     }
@@ -258,7 +262,7 @@ package struct StepProcess: Sendable {
     private func letGo(_ begun: Begun, _ order: Order, isServedAgain: Bool) {
         order.stop.removeHandler(begun.handler)
         closeFile(begun.pipe)
-        // One that was asked to end may find that byte only later.
+        // A supervisor that was asked to end may read that request only later, so it takes no further attempt.
         if begun.control.finish(), isServedAgain {
             host.giveBack(begun.supervisor)
         } else {
@@ -266,7 +270,7 @@ package struct StepProcess: Sendable {
         }
     }
 
-    /// - Parameter ownStop: Why it was asked to end, where that was not by the order's signal.
+    /// - Parameter ownStop: Why this process ended the attempt, if it was not the order's stop signal.
     private func end(_ begun: Begun, _ order: Order, _ report: StepReport?, _ ownStop: StopRequest?) throws
         -> ProcessEnd
     {
@@ -286,7 +290,7 @@ package struct StepProcess: Sendable {
         case .noSecret: throw StepProcessProblem.secret(Errno(rawValue: report.value))
         case .noGroup: throw StepProcessProblem.group(Errno(rawValue: report.value))
         case .lost:
-            // Asked in vain, it was killed by us.
+            // It was asked to end and did not, so this process killed it.
             if let request, begun.control.askedAt != nil {
                 return ProcessEnd(signal: SIGKILL, stopped: request, wasKilled: true)
             }

@@ -6,15 +6,15 @@ import Synchronization
     import Darwin
 #endif
 
-/// Our end of a process of ``StepHost`` that runs attempts, one at a time.
+/// The client's end of a supervisor: a process of ``StepHost`` that runs attempts, one at a time.
 struct Supervisor: Sendable {
-    /// What ``StepHost/kill(_:)`` names it by.
+    /// The number by which ``StepHost/kill(_:)`` names it.
     let id: UInt32
     let socket: Int32
     /// The `stepinit` that it belongs to.
     let host: pid_t
 
-    /// Sends it an attempt; false when it is not there to take it, or takes nothing for half a minute.
+    /// Passes an attempt to it; false if it is gone, or takes nothing for half a minute.
     func take(_ launch: [UInt8], _ files: [Int32]) -> Bool {
         var done = DescriptorMessage.sendSome(launch[...], files: files, over: socket)
         guard done > 0 else { return false }
@@ -32,7 +32,7 @@ struct Supervisor: Sendable {
     func close() { closeFile(socket) }
 }
 
-/// What is said to an attempt's supervisor, by whoever stops it.
+/// What is sent to the supervisor of an attempt when the attempt is stopped, from whatever thread.
 final class SupervisorControl: Sendable {
     private struct State {
         var socket: Int32
@@ -45,7 +45,7 @@ final class SupervisorControl: Sendable {
 
     var askedAt: ContinuousClock.Instant? { state.withLock { $0.askedAt } }
 
-    /// Tells the supervisor, once, to end what it watches over.
+    /// Asks the supervisor, once, to end the attempt.
     func askToEnd() {
         state.withLock { state in
             guard state.socket >= 0, state.askedAt == nil else { return }
@@ -54,9 +54,9 @@ final class SupervisorControl: Sendable {
         }
     }
 
-    /// Lets go of the socket: nothing is said from here on.
+    /// Gives the socket up: nothing is sent from here on.
     ///
-    /// - Returns: Whether nothing was said before, either.
+    /// - Returns: Whether nothing was sent before.
     func finish() -> Bool {
         state.withLock { state in
             state.socket = -1

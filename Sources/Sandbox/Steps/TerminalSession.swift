@@ -6,27 +6,30 @@ import SystemPackage
     import Darwin
 #endif
 
-/// Runs a command for the person at this process's terminal, or with this process's own input and output where it has none.
+/// Runs a command for a person at this process's terminal, or with this process's own input and output if it has no
+/// terminal.
 ///
-/// What is enclosed never gets the person's own terminal, into which it could type: it has a pseudo-terminal of its own,
-/// whose bytes are passed on in both directions.
+/// A command in a sandbox never gets the person's own terminal, since it could type into it. It has a pseudo-terminal
+/// of its own, and all bytes are copied in both directions.
 public struct TerminalSession: Sendable {
     private let opened: OpenedStep
 
+    /// A session that will run `opened`.
     public init(_ opened: OpenedStep) { self.opened = opened }
 
-    /// Whether a person sits at both ends.
+    /// Whether standard input and output are a terminal.
     public static var isAtTerminal: Bool { isatty(0) == 1 && isatty(1) == 1 }
 
-    /// Runs it to its end; blocks.
+    /// Runs the command to its end; blocks.
     ///
-    /// - Returns: The exit code, with 128 added to the number of a signal.
-    /// - Throws: `Errno` when it can't be started.
+    /// - Returns: The exit code; for a signal, its number plus 128.
+    /// - Throws: `Errno` if it can't be started.
     public func run() throws -> Int32 {
         #if os(Linux)
             return TerminalSession.isAtTerminal ? try relay() : try plain(opened.words)
         #else
-            // script(1) has the pseudo-terminal there, which only a session of its own can make its controlling one.
+            // On macOS script(1) makes the pseudo-terminal: only the leader of a new session can make it its
+            // controlling one.
             return try plain(
                 TerminalSession.isAtTerminal ? ["/usr/bin/script", "-q", "/dev/null"] + opened.words : opened.words)
         #endif
@@ -39,7 +42,8 @@ public struct TerminalSession: Sendable {
 
     #if os(Linux)
         private func relay() throws -> Int32 {
-            // As posix_openpt(3), unlockpt(3) and ptsname(3) do it; pts(4), ioctl_tty(2): TIOCSPTLCK, TIOCGPTN.
+            // The same calls as in posix_openpt(3), unlockpt(3) and ptsname(3); see pts(4) and ioctl_tty(2), TIOCSPTLCK
+            // and TIOCGPTN.
             let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
             guard master >= 0 else { throw Errno(rawValue: errno) }
             defer { close(master) }
@@ -73,12 +77,13 @@ public struct TerminalSession: Sendable {
                 if files[0].revents != 0 {
                     let count = read(master, &buffer, buffer.count)
                     if count > 0 { write(all: buffer.prefix(count), to: 1) }
-                    // EIO says that nobody has the other side open any more.
+                    // EIO: no process has the other side open.
                     if count == 0 || count < 0 && errno != EINTR && errno != EAGAIN {
                         return try status ?? wait(pid)
                     }
                 } else if status != nil {
-                    // It has ended and said all; what it left in the background does not keep the person.
+                    // The command has ended and its output is complete. Background processes that it left must not keep
+                    // the person waiting.
                     return status ?? 0
                 }
                 if files[1].revents != 0 {
@@ -110,12 +115,12 @@ public struct TerminalSession: Sendable {
     private func start(_ words: [String], session: Bool, terminal: String?) throws -> pid_t {
         try spawn(words, variables: opened.environment.map { "\($0.key)=\($0.value)" }) { actions, attributes in
             if let terminal {
-                // The first terminal that the leader of a new session opens is its controlling one (tty(4)).
+                // The first terminal that a session leader opens becomes its controlling one (tty(4)).
                 posix_spawn_file_actions_addopen(&actions, 0, terminal, O_RDWR, 0)
                 for output: Int32 in [1, 2] { posix_spawn_file_actions_adddup2(&actions, 0, output) }
             }
             #if os(Linux)
-                // POSIX_SPAWN_SETSID, which is behind a macro that Swift does not set.
+                // POSIX_SPAWN_SETSID; Swift does not see the macro that would define it.
                 if session { posix_spawnattr_setflags(&attributes, 0x80) }
             #endif
         }.get()

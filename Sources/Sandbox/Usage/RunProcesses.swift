@@ -7,11 +7,11 @@ import SystemPackage
     import Darwin
 #endif
 
-/// The processes of a run: all below those that the box started for it.
+/// The processes of a run: those that the daemon started for it, and all below them.
 struct RunProcesses: Sendable {
     let ids: [pid_t]
 
-    /// - Parameter roots: What the box started; they are part of it.
+    /// - Parameter roots: The processes that the daemon started; they are included.
     init(below roots: [pid_t]) {
         #if os(Linux)
             guard !roots.isEmpty else {
@@ -35,7 +35,8 @@ struct RunProcesses: Sendable {
     }
 
     #if os(Linux)
-        /// As proc_pid_stat(5) has it, after the name, which may hold anything.
+        /// The parent in the format of proc_pid_stat(5). It is read after the process's name, which may contain
+        /// anything.
         private static func parent(of id: pid_t) -> pid_t? {
             guard let text = try? KernelFile.content(of: "/proc/\(id)/stat"), let end = text.lastIndex(of: 0x29) else {
                 return nil
@@ -47,20 +48,20 @@ struct RunProcesses: Sendable {
     #endif
 }
 
-/// What a run holds that no walk through its folders finds.
+/// Resources of a run that don't appear in its folders.
 package struct HeldResources: Sendable, Equatable {
-    /// Bytes on disks of files that have no name any more and are still open.
+    /// Bytes on disk of files that are open but have no name any more.
     var unlinkedBytes = 0
-    /// Bytes of such files in memory, as memfd_create(2) makes them.
+    /// Bytes of such files in memory, for example of memfd_create(2).
     var unlinkedMemory = 0
-    /// Of terminals that exist in its sandboxes.
+    /// The number of terminals in its sandboxes.
     var terminals = 0
-    /// Open files that were looked at.
+    /// The number of open files that were checked.
     var files = 0
 
-    /// No more open files are looked at; no build has so many.
+    /// The most open files that are checked; no build has as many.
     static let mostFiles = 200_000
-    /// Terminals of one run: the machine has a few thousand for everybody.
+    /// The most terminals of one run. The whole machine has a few thousand.
     package static let mostTerminals = 64
 
     init(of processes: RunProcesses) {
@@ -86,7 +87,7 @@ package struct HeldResources: Sendable, Equatable {
     }
 
     #if os(Linux)
-        /// A file's own name on this machine.
+        /// The identity of a file on this machine.
         private struct FileName: Hashable {
             let device: dev_t
             let number: ino_t
@@ -104,21 +105,21 @@ package struct HeldResources: Sendable, Equatable {
             if isInMemory { unlinkedMemory += bytes } else { unlinkedBytes += bytes }
         }
 
-        /// tmpfs, hugetlbfs and ramfs, as statfs(2) has them.
+        /// tmpfs, hugetlbfs and ramfs, by the magic numbers of statfs(2).
         private static let inMemory: Set<Int> = [0x0102_1994, 0x9584_58f6, 0x8584_58f6]
     #endif
 }
 
-/// Memory of processes that no control group counts.
+/// The memory of processes that no control group counts.
 enum ProcessMemory {
-    /// What they have for themselves, and share among them, without what files on disks have in memory.
+    /// Their private and shared memory in bytes, without cached parts of files on disk.
     ///
     /// - Parameter held: Files in memory, which may be mapped or not.
     static func bytes(of processes: RunProcesses, _ held: HeldResources) -> Int {
         var (own, shared) = (0, 0)
         #if os(Linux)
             for id in processes.ids {
-                // A page that several have counts for each of them with its part (proc_pid_smaps(5)).
+                // A page that several processes share counts in part for each of them (proc_pid_smaps(5)).
                 guard let text = try? KernelFile.content(of: "/proc/\(id)/smaps_rollup") else { continue }
                 own += kibibytes("Pss_Anon:", in: text) << 10
                 shared += kibibytes("Pss_Shmem:", in: text) << 10
@@ -137,7 +138,7 @@ enum ProcessMemory {
 }
 
 #if os(Linux)
-    /// The names in a folder; none where it can't be read.
+    /// Lists the names in a folder; none if it can't be read.
     private enum FolderNames {
         static func of(_ folder: String) -> [String] {
             guard let listing = opendir(folder) else { return [] }

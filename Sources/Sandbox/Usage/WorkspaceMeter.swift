@@ -7,19 +7,20 @@ import SystemPackage
     import Darwin
 #endif
 
-/// What a run takes of the machine beside what the kernel limits by itself.
+/// A run's use of resources that the kernel does not limit by itself.
 package struct RunUsage: Sendable, Equatable {
-    /// Bytes on disk of the run's own folders and of files that are open and have no name any more; one of
-    /// ``WorkspaceMeter``'s values where they can't be counted.
+    /// Bytes on disk, of the run's folders and of open files without a name. One of ``WorkspaceMeter``'s special values
+    /// if they can't be counted.
     package var workspace = 0
-    /// Bytes of memory of all its processes; nil where a control group counts them.
+    /// Bytes of memory of all its processes; nil if a control group counts them.
     package var memory: Int?
+    /// The number of terminals in its sandboxes.
     package var terminals = 0
-    /// When it was begun to be measured; nil before the first time.
+    /// When the measurement began; nil before the first one.
     package var measuredAt: ContinuousClock.Instant?
 }
 
-/// Measures what a run takes, now and then, for whoever asks.
+/// Measures a run's use of resources from time to time, for all callers.
 package final class WorkspaceMeter: Sendable {
     private struct State {
         var usage = RunUsage()
@@ -31,19 +32,20 @@ package final class WorkspaceMeter: Sendable {
     private let folders: [String]
     private let countsMemory: Bool
     private let state = Mutex(State())
-    /// The least time between two measurements; a large folder is measured less often, so that it costs 2 % at most.
+    /// The shortest time between two measurements. A large folder is measured less often, so that measuring takes at
+    /// most 2 % of the time.
     private let pause = Duration.seconds(2)
 
-    /// - Parameter countsMemory: Whether no control group does.
+    /// - Parameter countsMemory: Whether to measure memory, since no control group does.
     package init(folders: [String], countsMemory: Bool) {
         self.folders = folders
         self.countsMemory = countsMemory
     }
 
-    /// From now on, what is below these processes counts, too.
+    /// From now on, also counts the processes below these.
     package func watch(_ roots: @Sendable @escaping () -> [pid_t]) { state.withLock { $0.roots = roots } }
 
-    /// At most a few seconds old.
+    /// The latest measurement, at most a few seconds old.
     package func usage() -> RunUsage {
         let clock = ContinuousClock()
         let start = clock.now
@@ -78,16 +80,16 @@ package final class WorkspaceMeter: Sendable {
         return usage
     }
 
-    /// More than any limit: folders nested so deep that whatever lies in and beside them would go uncounted.
+    /// A value above every limit: the folders are nested too deep to be counted.
     package static let tooDeep = Int.max
-    /// More than any limit: a folder that this user can't look into.
+    /// A value above every limit: this user can't read one of the folders.
     package static let unreadable = Int.max - 1
-    /// More than any limit: so many open files that nobody can look at all of them.
+    /// A value above every limit: there are more open files than can be checked.
     static let tooManyFiles = Int.max - 2
-    /// From here on a number is no count of bytes.
+    /// Values from here on are special values and no count of bytes.
     package static let uncounted = Int.max - 15
 
-    /// Which limit such a number is over, in words; nil for a count of bytes.
+    /// The limit that a special value stands for, in words; nil for a count of bytes.
     package static func reason(for measured: Int) -> String? {
         switch measured {
         case tooDeep: "\(FolderWalk.deepest) folders deep"
@@ -97,8 +99,8 @@ package final class WorkspaceMeter: Sendable {
         }
     }
 
-    /// Blocks of everything below a folder, in bytes, or one of the values above; links are not followed and other file
-    /// systems not entered.
+    /// The size on disk of everything below a folder, in bytes, or one of the special values. Links are not followed
+    /// and other file systems not entered.
     package static func size(of folder: String) -> Int {
         var bytes = 0
         do {
@@ -108,7 +110,7 @@ package final class WorkspaceMeter: Sendable {
         } catch Errno.permissionDenied {
             return unreadable
         } catch {
-            // What can't be walked to its end is measured as far as it goes.
+            // If the walk fails, the size of the part that was visited counts.
         }
         return bytes
     }

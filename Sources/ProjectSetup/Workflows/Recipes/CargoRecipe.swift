@@ -7,7 +7,7 @@ struct CargoRecipe {
     func find() -> SeedFinding? {
         guard folder.names.contains("Cargo.toml") else { return nil }
         let locked = folder.keeps("Cargo.lock") ? " --locked" : ""
-        // Kept in the workspace, so that a warm one has what was fetched.
+        // The cache is in the workspace, so that a warm workspace has the fetched crates.
         let home = "CARGO_HOME=\"$PWD/.cargo-home\""
         func recipe(_ test: SeedRecipe.SeedStep) -> SeedRecipe {
             var recipe = SeedRecipe(
@@ -27,7 +27,7 @@ struct CargoRecipe {
                 SeedRecipe.Doubt(file: "Cargo.toml", reason: "no .rs file has a test"),
                 buildOnly: recipe(.placeholder))
         }
-        // nextest writes JUnit where its settings say so; `cargo test` writes no report that can be read.
+        // nextest writes JUnit if its configuration says so; `cargo test` writes no report that can be read.
         if folder.text(".config/nextest.toml")?.contains("junit") == true {
             return .recipe(
                 recipe(

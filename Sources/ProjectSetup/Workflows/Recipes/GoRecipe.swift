@@ -8,8 +8,8 @@ struct GoRecipe {
         guard folder.names.contains("go.mod") else { return nil }
         let hasDependencies = folder.text("go.mod")?.contains(/(?m)^\s*require\b/) ?? false
         let isVendored = folder.has("vendor/modules.txt")
-        // Kept in the workspace, so that a warm one has what was fetched and built. Go does not look into folders whose
-        // names begin with a dot.
+        // The caches are in the workspace, so that a warm workspace has the fetched and built packages. Go ignores
+        // folders whose names begin with a dot.
         let cache = "GOPATH=\"$PWD/.go\" GOCACHE=\"$PWD/.go/build\" GOFLAGS=\"$GOFLAGS -modcacherw\""
         func recipe(_ test: SeedRecipe.SeedStep) -> SeedRecipe {
             var recipe = SeedRecipe(

@@ -24,11 +24,11 @@ struct JVMRecipe {
 
     private func gradle(_ test: SeedRecipe.SeedStep?) -> SeedRecipe {
         let gradle = folder.has("gradlew") ? "./gradlew" : "gradle"
-        // Kept in the workspace, so that a warm one has what was fetched.
+        // The cache is in the workspace, so that a warm workspace has the fetched libraries.
         let home = "GRADLE_USER_HOME=\"$PWD/.gradle-home\" \(gradle) --no-daemon"
         var recipe = SeedRecipe(
             "Gradle", in: folder,
-            // Compiling fetches all that compiling and running the tests needs.
+            // Compiling the tests fetches everything that compiling and running them needs.
             resolve: .resolve("\(home) testClasses"), build: "\(home) --offline testClasses",
             test: test
                 ?? .tests("\(home) --offline test", results: ["**/build/test-results/**/*.xml"], timeout: 30),

@@ -1,6 +1,6 @@
 import Pipeline
 
-/// A makefile with a target that tests. Asked for only where no other tool is found.
+/// A makefile with a test target. It is used only if no other tool is found.
 struct MakeRecipe {
     let folder: SeedFolder
 

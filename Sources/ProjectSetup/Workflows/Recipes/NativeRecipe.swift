@@ -6,7 +6,7 @@ struct NativeRecipe {
 
     func find() -> SeedFinding? {
         if folder.names.contains("CMakeLists.txt"), let text = folder.text("CMakeLists.txt") {
-            // Swift packages bring one for the toolchain's own build.
+            // Swift packages contain a CMakeLists.txt for the build of the toolchain itself.
             let isOfSwift = folder.names.contains("Package.swift") && text.contains(/LANGUAGES[^)]*Swift/)
             return isOfSwift ? nil : cmake(text)
         }
@@ -15,7 +15,7 @@ struct NativeRecipe {
         return nil
     }
 
-    /// A folder that the repository does not use itself.
+    /// A build folder whose name the repository does not use itself.
     private var build: String { folder.has("build") ? "cmake-build" : "build" }
 
     private func cmake(_ text: String) -> SeedFinding {
@@ -37,7 +37,7 @@ struct NativeRecipe {
         return .recipe(
             recipe(
                 .tests(
-                    // Relative to the folder that ctest goes to.
+                    // ctest resolves this path relative to its test folder.
                     "ctest --test-dir \(build) --output-on-failure --no-tests=error --output-junit tests.xml",
                     results: ["\(build)/tests.xml"])))
     }
@@ -53,7 +53,7 @@ struct NativeRecipe {
         }
     }
 
-    /// Options of a project that build its tests and are off when nobody sets them.
+    /// Options that build the project's tests and are off by default.
     static func testOptions(_ text: String) -> [String] {
         let form = /(?i:option)\s*\(\s*([A-Za-z0-9_]+)\s+("[^"]*"\s*)?([A-Za-z]*)\s*\)/
         return text.matches(of: form).compactMap { match in

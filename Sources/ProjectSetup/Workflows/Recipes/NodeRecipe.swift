@@ -5,7 +5,7 @@ import Pipeline
 struct NodeRecipe {
     let folder: SeedFolder
 
-    /// What of a `package.json` matters here.
+    /// The relevant fields of a `package.json`.
     private struct Package: Decodable {
         var scripts: [String: String]?
         var dependencies: [String: String]?
@@ -18,7 +18,7 @@ struct NodeRecipe {
             return .doubt(SeedRecipe.Doubt(file: "package.json", reason: "it can't be read as JSON"))
         }
         let tests = package.scripts?["test"] ?? ""
-        // `npm init` writes a script that only says that there are none.
+        // `npm init` writes a test script that only prints that there are no tests.
         guard !tests.isEmpty, !tests.contains("no test specified") else {
             return .doubt(SeedRecipe.Doubt(file: "package.json", reason: "it has no script named test"))
         }
@@ -48,10 +48,10 @@ struct NodeRecipe {
         return recipe
     }
 
-    /// The command that tests, told to write a report where its runner can.
+    /// The test command, with arguments that make its runner write a report, if it can.
     private func reporting(_ script: String, tool: String) -> (command: String, results: [String]) {
         let plain = "\(tool) test"
-        // Arguments reach the runner only where it is the script's only command.
+        // Arguments reach the runner only if it is the script's only command.
         guard !script.contains(where: { "&|;><\n`$(".contains($0) }) else { return (plain, []) }
         let words = script.split(separator: " ").map(String.init)
             .drop { $0 == "npx" || $0 == "cross-env" || $0.contains("=") }
@@ -60,7 +60,7 @@ struct NodeRecipe {
         case "jest":
             return ("\(plain)\(separator)--json --outputFile=build/jest.json", ["build/jest.json"])
         case "vitest":
-            // Without `run` it would wait for changes where it has a terminal.
+            // Without `--run`, vitest watches for changes when it has a terminal.
             return (
                 "\(plain)\(separator)--run --reporter=default --reporter=junit --outputFile.junit=build/tests.xml",
                 ["build/tests.xml"]
@@ -70,7 +70,7 @@ struct NodeRecipe {
                 "\(plain)\(separator)--reporter json --reporter-option output=build/mocha.json", ["build/mocha.json"]
             )
         case "node" where words.contains("--test"):
-            // Options behind the files would be theirs, so they go by the variable.
+            // Node reads options only before the files, so they are passed in the environment variable.
             return (
                 "mkdir -p build && NODE_OPTIONS=\"--test-reporter=spec --test-reporter-destination=stdout "
                     + "--test-reporter=junit --test-reporter-destination=build/tests.xml\" \(plain)",

@@ -11,7 +11,7 @@ struct PythonRecipe {
         ]
         guard let mark = marks.first(where: folder.names.contains) ?? testFolder else { return nil }
         guard hasTests else {
-            // Many repositories have a pyproject.toml for some tool's settings only.
+            // Many repositories have a pyproject.toml only for the settings of some tool.
             return isProject
                 ? .doubt(
                     SeedRecipe.Doubt(file: mark, reason: "there is no file test_*.py or *_test.py"),
@@ -26,7 +26,7 @@ struct PythonRecipe {
     private func recipe(_ test: SeedRecipe.SeedStep) -> SeedRecipe {
         let install =
             "python3 -m venv .venv && .venv/bin/python -m pip install --quiet \(requirements.joined(separator: " "))"
-        // What compiles something, or reads its version from Git, leaves more than the environment.
+        // A build that compiles something, or reads its version from Git, writes more than the environment.
         let isPlain = isPinnable && !inputs.isEmpty
         var recipe = SeedRecipe(
             "Python", in: folder,
@@ -39,7 +39,7 @@ struct PythonRecipe {
 
     // MARK: - Tests
 
-    /// A folder of tests right here, which is enough where no file says that this is Python.
+    /// A test folder at this level, which is enough to recognise Python without any other file.
     private var testFolder: String? {
         guard let name = folder.first("tests", "test") else { return nil }
         return PythonRecipe.hasTests(
@@ -57,13 +57,13 @@ struct PythonRecipe {
         }
     }
 
-    // MARK: - What is installed
+    // MARK: - What to install
 
     private var manifest: String { folder.text("pyproject.toml") ?? "" }
 
     private var setup: String { (folder.text("setup.py") ?? "") + "\n" + (folder.text("setup.cfg") ?? "") }
 
-    /// Whether it can be installed itself.
+    /// Whether the project itself can be installed.
     private var isProject: Bool {
         manifest.contains(/(?m)^\s*\[(project|build-system|tool\.poetry|tool\.flit)/) || folder.has("setup.py")
             || folder.text("setup.cfg")?.contains(/(?m)^\[metadata\]/) == true
@@ -80,10 +80,10 @@ struct PythonRecipe {
         return arguments + named.filter { seen.insert($0).inserted }.map(\.shellQuoted)
     }
 
-    /// What projects call the set of packages that their tests need.
+    /// Common names for the set of packages that the tests need.
     private static let sets = ["test", "tests", "testing", "dev"]
 
-    /// The extra that brings what tests need: `[project.optional-dependencies]`, `extras_require`.
+    /// The extra that contains the tests' packages: `[project.optional-dependencies]`, `extras_require`.
     private var extra: String? {
         var keys = table("project.optional-dependencies").keys + table("tool.poetry.extras").keys
         keys += ManifestTable("options.extras_require", in: folder.text("setup.cfg") ?? "").keys
@@ -93,7 +93,8 @@ struct PythonRecipe {
         return PythonRecipe.sets.first(where: keys.contains)
     }
 
-    /// Packages of `[dependency-groups]` or of Poetry's groups, by name: pip reads those groups from version 25.1 on.
+    /// Packages of `[dependency-groups]` or of Poetry's groups, by name. pip reads those groups only since version
+    /// 25.1.
     private var grouped: [String] {
         let groups = table("dependency-groups")
         for name in PythonRecipe.sets where groups.keys.contains(name) {
@@ -120,13 +121,13 @@ struct PythonRecipe {
         return names.filter(folder.has)
     }
 
-    /// Requirements in the `deps` of tox's own environment, as far as they are plain.
+    /// Requirements in the `deps` of tox's default environment, as far as they are plain.
     private var toxRequirements: [String] {
         ManifestTable("testenv", in: folder.text("tox.ini") ?? "").lines(of: "deps").filter(
             PythonRecipe.isPlainRequirement)
     }
 
-    /// Plugins and helpers that tests use without anything naming them as a requirement, by where they show.
+    /// Plugins that the tests use without declaring them, found by their traces in the files.
     private var plugins: [String] {
         let settings = manifest + setup + (folder.text("pytest.ini") ?? "") + (folder.text("tox.ini") ?? "")
         let marks = [
@@ -136,7 +137,7 @@ struct PythonRecipe {
         return marks.filter { settings.contains($0.0) }.map(\.1)
     }
 
-    // MARK: - What decides the environment
+    // MARK: - Inputs of the environment
 
     private var isPinnable: Bool {
         let text = manifest + setup
@@ -150,7 +151,7 @@ struct PythonRecipe {
     private var inputs: [String] {
         let names = ["pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "README.md", "README.rst"]
         let found = names.filter(folder.keeps) + files
-        // An installed project knows its packages, and may read its version from one.
+        // An installed project contains its packages, and may read its version from one.
         return isProject ? found + ["**/__init__.py", "**/*version*"] : found
     }
 }

@@ -5,7 +5,7 @@ import WorkflowPrograms
 /// A Swift package.
 struct SwiftRecipe {
     let folder: SeedFolder
-    /// What the manifest says; nil where it could not be asked. Then its text is looked at.
+    /// The parsed manifest; nil if SwiftPM could not read it. Then its text is searched.
     let manifest: PackageManifest?
 
     func find() -> SeedFinding? {
@@ -16,7 +16,7 @@ struct SwiftRecipe {
             buildOnly: recipe(tests: .placeholder))
     }
 
-    /// Of all its manifests: which of them SwiftPM reads depends on the compiler's version.
+    /// The text of all its manifests: the compiler's version decides which one SwiftPM reads.
     private var text: String {
         let names = folder.names.filter { $0 == "Package.swift" || $0.hasPrefix("Package@swift-") }.sorted()
         return names.compactMap { folder.text($0) }.joined(separator: "\n")
@@ -36,7 +36,7 @@ struct SwiftRecipe {
             "Swift", in: folder,
             resolve: .resolve(
                 "swift package resolve",
-                // With its versions pinned it needs to be done again only where they change.
+                // If the versions are pinned, this step must run again only when the pins change.
                 inputs: folder.keeps("Package.resolved") ? ["Package.swift", "Package.resolved"] : []),
             build: "swift build --build-tests", test: tests, release: "swift build -c release")
         recipe.programs = ["swift"]
@@ -64,7 +64,7 @@ struct SwiftRecipe {
         let comment = "Sorted, without owners, dated by the commit: equal contents make equal bytes."
         let show = "$(swift build -c release --show-bin-path)"
         #if os(macOS)
-            // bsdtar knows no --mtime and no --sort.
+            // bsdtar has neither --mtime nor --sort.
             return SeedRecipe.Archive(
                 lines: [
                     "bin=\"\(show)\"",

@@ -19,7 +19,7 @@ struct XcodeRecipe {
         return .recipe(recipe(container, scheme: scheme))
     }
 
-    /// Of the shared schemes that test something, the one that is named as the project, else the first by name.
+    /// The shared scheme to test: the one with the project's name, otherwise the first by name.
     private func scheme(of container: String) -> String? {
         let containers = [container] + folder.names.filter { $0.hasSuffix(".xcodeproj") }.sorted()
         let found = containers.flatMap { container -> [String] in
@@ -44,7 +44,7 @@ struct XcodeRecipe {
         let build = SeedRecipe.SeedStep(
             name: "build", command: "\(base) \(destination) build-for-testing", needs: ["resolve"],
             comment: "`xcodebuild -showdestinations` lists what the tests can run on.")
-        // xcodebuild refuses to write a bundle over an older one.
+        // xcodebuild refuses to overwrite a result bundle.
         var tests = SeedRecipe.SeedStep.tests(
             "rm -rf build/tests.xcresult && \(base) \(destination) -resultBundlePath build/tests.xcresult "
                 + "test-without-building", timeout: 30)
