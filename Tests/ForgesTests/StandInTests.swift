@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
+import NIOHTTP1
 import Pipeline
 import Results
 import Testing
@@ -77,6 +78,27 @@ struct StandInTests {
     }
 
     @Test(.timeLimit(.minutes(2)), arguments: StandIn.all)
+    func `a change is merged once, and only at the tested head`(forge: StandIn) async throws {
+        try await forge.use { service in
+            var order = ForgeMerge(change: 1, head: String(repeating: "9", count: 40), method: .merge, title: "Greet")
+            let error = await #expect(throws: ForgeMergeError.self) { try await service.merge(order) }
+            #expect(error?.code == .headMoved || error?.code == .notMergeable)
+            order.head = try await service.mergeFacts(1).head
+            // The target's rule wants the check of this workflow.
+            let passed = CheckState(
+                workflow: "test", commit: order.head, run: 3, phase: .ended, verdict: .passed, title: "passed",
+                startedAt: Date(), endedAt: Date())
+            _ = try await service.show(passed, after: ForgePast())
+            let merged = try await service.merge(order)
+            #expect(merged.commit.count == 40)
+            #expect(try await service.merge(order) == merged)
+        }
+        #expect(try await forge.violations() == [])
+        // The other tests want the change open.
+        try await forge.reset()
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: StandIn.all)
     func `a reader's token is told what is lacking`(forge: StandIn) async throws {
         guard let reader = forge.reader else { return }
         try await forge.use(reader) { service in
@@ -113,7 +135,9 @@ struct StandIn: Sendable, CustomTestStringConvertible {
         }
     }
 
-    func use(_ credential: ForgeCredential? = nil, _ body: (any ForgeService) async throws -> Void) async throws {
+    func use(_ credential: ForgeCredential? = nil, _ body: (any ForgeService & ForgeMergeService) async throws -> Void)
+        async throws
+    {
         let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeLinks.configuration)
         do {
             let address = try ForgeAddress(
@@ -137,6 +161,13 @@ struct StandIn: Sendable, CustomTestStringConvertible {
         case .gitlab: return .token("glpat-dev")
         case .gitea, .forgejo: return .token("gitea-dev")
         }
+    }
+
+    /// Puts the server's state back to its beginning.
+    func reset() async throws {
+        var request = HTTPClientRequest(url: "\(url)/_control/reset")
+        request.method = .POST
+        _ = try await HTTPClient.shared.execute(request, timeout: .seconds(20)).body.collect(upTo: 1 << 20)
     }
 
     /// Requests that the description forbids, and answers of the server that it does.

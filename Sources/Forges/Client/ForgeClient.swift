@@ -37,10 +37,13 @@ struct ForgeRequest: Sendable {
         ForgeRequest(method: .get, path: path, query: query)
     }
 
-    static func send(_ method: Method, _ path: String, _ body: some Encodable) throws -> ForgeRequest {
+    static func send(
+        _ method: Method, _ path: String, _ body: some Encodable,
+        keys: JSONEncoder.KeyEncodingStrategy = .convertToSnakeCase
+    ) throws -> ForgeRequest {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.keyEncodingStrategy = keys
         return ForgeRequest(method: method, path: path, body: try encoder.encode(body))
     }
 

@@ -71,7 +71,7 @@ extension ForgeSession {
     static let noCommit = String(repeating: "0", count: 39) + "1"
 
     /// The service for the session's kind of forge.
-    var service: any ForgeService {
+    var service: any ForgeService & ForgeMergeService {
         switch address.kind {
         case .github: GitHubService(session: self)
         case .gitlab: GitLabService(session: self)

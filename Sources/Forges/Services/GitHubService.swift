@@ -4,7 +4,7 @@ import Results
 /// GitHub, in the cloud or self-hosted: check runs with a GitHub App, commit statuses with a token.
 ///
 /// Source: https://docs.github.com/en/rest/checks/runs and https://docs.github.com/en/rest/commits/statuses
-struct GitHubService: ForgeService {
+struct GitHubService: ForgeService, ForgeMergeService {
     /// The most annotations of one request, and of one check run.
     static let annotationsAtOnce = 50
     static let mostAnnotations = 250
@@ -12,7 +12,7 @@ struct GitHubService: ForgeService {
     static let summaryLimit = 65_000
 
     let session: ForgeSession
-    private var root: String { "/repos/\(session.address.project)" }
+    var root: String { "/repos/\(session.address.project)" }
 
     func identity() async throws -> ForgeIdentity {
         session.isApp ? try await appIdentity() : try await tokenIdentity()

@@ -4,9 +4,9 @@ import Results
 /// GitLab: commit statuses, and a note on the merge request.
 ///
 /// Source: https://docs.gitlab.com/api/commits/#set-commit-pipeline-status and https://docs.gitlab.com/api/notes/
-struct GitLabService: ForgeService {
+struct GitLabService: ForgeService, ForgeMergeService {
     let session: ForgeSession
-    private var root: String { "/projects/\(ForgeRequest.part(session.address.project))" }
+    var root: String { "/projects/\(ForgeRequest.part(session.address.project))" }
 
     func identity() async throws -> ForgeIdentity {
         struct User: Decodable { var username: String }

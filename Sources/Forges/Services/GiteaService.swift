@@ -4,9 +4,9 @@ import Results
 /// Gitea and Forgejo: commit statuses, and a comment on the pull request.
 ///
 /// Source: https://docs.gitea.com/api/ and https://forgejo.org/docs/latest/user/api-usage/
-struct GiteaService: ForgeService {
+struct GiteaService: ForgeService, ForgeMergeService {
     let session: ForgeSession
-    private var root: String { "/repos/\(session.address.project)" }
+    var root: String { "/repos/\(session.address.project)" }
 
     func identity() async throws -> ForgeIdentity {
         struct User: Decodable { var login: String }

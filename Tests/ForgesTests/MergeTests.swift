@@ -1,0 +1,114 @@
+import AsyncHTTPClient
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Forges
+
+/// A forge with one change, which answers the order to merge with `order` and describes the change as `state` says.
+private struct MergePlace {
+    var kind: ForgeKind
+    /// What the order to merge is answered with.
+    var order: ForgeDouble.Answer
+    var isMerged = false
+    var head = MergePlace.tested
+    var isMergeable = true
+    /// What a look-up is answered with, in place of the change.
+    var lookUp: ForgeDouble.Answer?
+
+    static let tested = String(repeating: "a", count: 40)
+    static let landed = String(repeating: "b", count: 40)
+
+    func merge(_ method: ForgeMerge.Method = .squash) async throws -> (ForgeMerged, [ForgeDouble.Asked]) {
+        let double = try await ForgeDouble { asked in
+            if asked.method != "GET" { return order }
+            return lookUp ?? .json(200, change)
+        }
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeLinks.configuration)
+        let result: Result<ForgeMerged, any Error>
+        do {
+            let address = try ForgeAddress(
+                "\(double.url)/octo/hello", kind: kind, api: kind == .github ? double.url : nil)
+            let service = try ForgeSession(address, .token("token-123"), http: http).service
+            result = .success(
+                try await service.merge(
+                    ForgeMerge(change: 7, head: Self.tested, method: method, title: "Greet", message: "Why")))
+        } catch { result = .failure(error) }
+        try await http.shutdown()
+        try await double.close()
+        return (try result.get(), double.requests)
+    }
+
+    private var change: String {
+        let commit = isMerged ? "\"\(Self.landed)\"" : "null"
+        return kind == .gitlab
+            ? """
+            {"state": "\(isMerged ? "merged" : "opened")", "sha": "\(head)", "merge_commit_sha": \(commit),
+             "has_conflicts": \(!isMergeable), "draft": false}
+            """
+            : """
+            {"state": "\(isMerged ? "closed" : "open")", "merged": \(isMerged), "merge_commit_sha": \(commit),
+             "mergeable": \(isMergeable), "draft": false, "head": {"sha": "\(head)"}}
+            """
+    }
+
+    /// What this kind of forge answers to an order that it carried out.
+    static func done(_ kind: ForgeKind) -> ForgeDouble.Answer {
+        switch kind {
+        case .github: .json(200, #"{"sha": "\#(landed)", "merged": true, "message": "ok"}"#)
+        case .gitlab: .json(200, #"{"state": "merged", "sha": "\#(tested)", "merge_commit_sha": "\#(landed)"}"#)
+        case .gitea, .forgejo: .json(200, "")
+        }
+    }
+}
+
+@Suite struct MergeTests {
+    @Test(.timeLimit(.minutes(1)), arguments: ForgeKind.allCases, ForgeMerge.Method.allCases)
+    func `the order names the tested head, and the landed commit comes back`(
+        kind: ForgeKind, method: ForgeMerge.Method
+    ) async throws {
+        let place = MergePlace(kind: kind, order: MergePlace.done(kind), isMerged: true)
+        let (merged, requests) = try await place.merge(method)
+        #expect(merged.commit == MergePlace.landed)
+        let order = try #require(requests.first)
+        #expect((order.json["sha"] ?? order.json["head_commit_id"]) == MergePlace.tested)
+        #expect(order.path.hasSuffix("/7/merge"))
+        switch kind {
+        case .github: #expect(order.json["merge_method"] == method.rawValue)
+        case .gitea, .forgejo: #expect(order.json["Do"] == method.rawValue)
+        case .gitlab: #expect(order.body.contains("\"squash\":\(method == .squash)"))
+        }
+        #expect(requests.count == (kind == .github || kind == .gitlab ? 1 : 2))
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: ForgeKind.allCases)
+    func `a change that an earlier order merged is not merged again`(kind: ForgeKind) async throws {
+        for answer in [ForgeDouble.Answer.json(405, #"{"message": "not mergeable"}"#), .cut] {
+            let (merged, _) = try await MergePlace(kind: kind, order: answer, isMerged: true).merge()
+            #expect(merged.commit == MergePlace.landed)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: ForgeKind.allCases)
+    func `each failure has its own code`(kind: ForgeKind) async throws {
+        let other = String(repeating: "c", count: 40)
+        let refused = ForgeDouble.Answer.json(405, #"{"message": "no"}"#)
+        let cases: [(MergePlace, ForgeMergeError.Code)] = [
+            (MergePlace(kind: kind, order: .json(409, "{}"), head: other), .headMoved),
+            // Merged by somebody else, at another head.
+            (MergePlace(kind: kind, order: refused, isMerged: true, head: other), .headMoved),
+            (MergePlace(kind: kind, order: refused, isMergeable: false), .notMergeable),
+            (MergePlace(kind: kind, order: refused), .notAllowed),
+            (MergePlace(kind: kind, order: .json(403, "{}")), .notAllowed),
+            (MergePlace(kind: kind, order: .json(403, "{}"), lookUp: .json(403, "{}")), .notAllowed),
+            (MergePlace(kind: kind, order: .json(502, "{}")), .notNow),
+            (MergePlace(kind: kind, order: .json(429, "{}", headers: ["retry-after": "30"])), .notNow),
+            (MergePlace(kind: kind, order: .cut, lookUp: .cut), .unknownEnd),
+            (MergePlace(kind: kind, order: .json(200, "not JSON"), lookUp: .json(200, "{}")), .unknownEnd),
+        ]
+        for (number, (place, code)) in cases.enumerated() {
+            let error = await #expect(throws: ForgeMergeError.self, "case \(number)") { try await place.merge() }
+            #expect(error?.code == code, "case \(number): \(error?.description ?? "")")
+        }
+    }
+}
