@@ -84,7 +84,7 @@ public struct ProgramCache: Sendable {
     /// - Throws: ``DefinitionError`` for what the author must mend, ``ProgramCacheError`` for what the box must.
     public func program(for sources: WorkflowSources) async throws -> WorkflowProgram {
         let program = try await unchecked(for: sources)
-        let findings = WorkflowDeclaration.validate(program.description.workflows)
+        let findings = program.description.validate()
         guard findings.isEmpty else { throw DefinitionError(findings: findings) }
         return program
     }
@@ -94,7 +94,7 @@ public struct ProgramCache: Sendable {
     /// Warm, a caller need not read the files of `workflows/` at all.
     public func program(keptFor tree: String) throws -> WorkflowProgram? {
         guard let program = try kept(inputs(for: tree)) else { return nil }
-        let findings = WorkflowDeclaration.validate(program.description.workflows)
+        let findings = program.description.validate()
         guard findings.isEmpty else { throw DefinitionError(findings: findings) }
         return program
     }
@@ -105,7 +105,7 @@ public struct ProgramCache: Sendable {
     /// - Throws: ``DefinitionError`` when they can't be compiled or planned at all.
     public func findings(for sources: WorkflowSources) async throws -> [PlanFinding] {
         let program = try await unchecked(for: sources)
-        var findings = WorkflowDeclaration.validate(program.description.workflows)
+        var findings = program.description.validate()
         var planned: Set<String> = []
         for declaration in program.description.workflows where planned.insert(declaration.name).inserted {
             for context in PlanContext.samples(for: declaration) {

@@ -77,7 +77,7 @@ struct DecisionTests {
     }
 
     static func branch(
-        _ name: String = "main", old: OID? = target, new: OID = newTarget, landings: [Landing] = [],
+        _ name: String = "main", old: OID? = target, new: OID = newTarget, landings: [LandedChange] = [],
         heads: [String: OID] = [:]
     ) -> RefObservation {
         var observation = RefObservation()
@@ -162,7 +162,7 @@ struct DecisionTests {
         Row(
             testDescription: "a merge starts the merge and the push workflow, and lands the change",
             observation: branch(
-                landings: [Landing(change: "7", head: head, commit: newTarget, how: .squash)], heads: ["7": head]),
+                landings: [LandedChange(change: "7", head: head, commit: newTarget, how: .squash)], heads: ["7": head]),
             known: [known(.open)], declarations: all, requests: [released, pushed], changes: ["7": .landed]),
         Row(
             testDescription: "commits without a change are a merge too", observation: branch(), declarations: [release],
@@ -226,8 +226,8 @@ struct DecisionTests {
 
     @Test func theRequestOfAMergeNamesWhatLandedAndHow() throws {
         let landings = [
-            Landing(change: "7", head: Self.head, commit: Self.newTarget, how: .rebase),
-            Landing(change: "9", head: Self.oid(9), commit: Self.newTarget, how: .merge),
+            LandedChange(change: "7", head: Self.head, commit: Self.newTarget, how: .rebase),
+            LandedChange(change: "9", head: Self.oid(9), commit: Self.newTarget, how: .merge),
         ]
         var observation = Self.branch(landings: landings)
         observation.defaultTarget = "main"
@@ -242,7 +242,7 @@ struct DecisionTests {
     }
 
     @Test func aChangeHasNotLandedInItsOwnSourceBranch() throws {
-        let landings = [Landing(change: "7", head: Self.head, commit: Self.head, how: .fastForward)]
+        let landings = [LandedChange(change: "7", head: Self.head, commit: Self.head, how: .fastForward)]
         var observation = Self.branch(landings: landings)
         observation.defaultTarget = "develop"
         let decision = make(observation, declarations: [Self.release])
@@ -272,7 +272,7 @@ struct DecisionTests {
     @Test func aChangeThatLandsInTheSameLookIsNotTested() {
         var observation = Self.moved(change: Self.change())
         observation.branches =
-            Self.branch(landings: [Landing(change: "7", head: Self.head, commit: Self.newTarget, how: .merge)])
+            Self.branch(landings: [LandedChange(change: "7", head: Self.head, commit: Self.newTarget, how: .merge)])
             .branches
         let decision = make(observation, declarations: Self.all)
         #expect(decision.requests.map(\.event) == [.merge, .push])

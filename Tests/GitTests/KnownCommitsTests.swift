@@ -55,13 +55,15 @@ import Testing
 
     /// The landings with the file, which must be the same as without it; and how many commits were read.
     @discardableResult
-    private func look(_ old: OID?, _ new: OID) throws -> (landings: [Landing], index: LandingIndex) {
+    private func look(_ old: OID?, _ new: OID) throws -> (landings: [LandedChange], index: LandingIndex) {
         let known = KnownCommits(file: file) ?? KnownCommits()
         let index = try LandingIndex(repository, from: old, to: new, known)
         let draft = try index.draft(changes)
         index.knownCommits.keep(in: file, for: changes.map(\.head))
         let fresh = try LandingIndex(repository, from: old, to: new).draft(changes)
-        func answers(_ draft: LandingDraft) throws -> [Landing] { try draft.landings { try repository.confirms($0) } }
+        func answers(_ draft: LandingDraft) throws -> [LandedChange] {
+            try draft.landings { try repository.confirms($0) }
+        }
         #expect(try answers(draft) == answers(fresh))
         return (try answers(draft), index)
     }

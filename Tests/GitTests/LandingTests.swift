@@ -23,7 +23,7 @@ import Testing
         return ChangeHead(name: name, head: head)
     }
 
-    private func landings(_ changes: [ChangeHead], from old: OID? = nil) throws -> [Landing] {
+    private func landings(_ changes: [ChangeHead], from old: OID? = nil) throws -> [LandedChange] {
         try Landings.recognise(changes, in: repository, from: old, to: fixture.id("main"))
     }
 
@@ -49,10 +49,10 @@ import Testing
         let found = try landings([merged, squashed, rebased, open, forwarded])
         #expect(
             found == [
-                Landing(change: "1", head: merged.head, commit: merge, how: .merge),
-                Landing(change: "2", head: squashed.head, commit: squash, how: .squash),
-                Landing(change: "3", head: rebased.head, commit: rebase, how: .rebase),
-                Landing(change: "5", head: forwarded.head, commit: forwarded.head, how: .fastForward),
+                LandedChange(change: "1", head: merged.head, commit: merge, how: .merge),
+                LandedChange(change: "2", head: squashed.head, commit: squash, how: .squash),
+                LandedChange(change: "3", head: rebased.head, commit: rebase, how: .rebase),
+                LandedChange(change: "5", head: forwarded.head, commit: forwarded.head, how: .fastForward),
             ])
         #expect(try landings([merged, squashed, rebased, open, forwarded], from: squash).map(\.change) == ["3", "5"])
         #expect(try landings([merged, squashed, rebased], from: rebase) == [])
@@ -82,7 +82,7 @@ import Testing
         try fixture.commit(["a": text([10: "ten"])], "The same line (#9)")
         try fixture.git("merge", "-q", "--squash", "change/1")
         let squash = try fixture.commit([:], "Squash (#1)")
-        #expect(try landings([head]) == [Landing(change: "1", head: head.head, commit: squash, how: .squash)])
+        #expect(try landings([head]) == [LandedChange(change: "1", head: head.head, commit: squash, how: .squash)])
     }
 
     @Test func squashOfAMovedFile() throws {
@@ -91,7 +91,7 @@ import Testing
         try fixture.commit([:], "Move")
         try fixture.git("cherry-pick", "--no-commit", "change/1")
         let squash = try fixture.commit([:], "Squash (#1)")
-        #expect(try landings([head]) == [Landing(change: "1", head: head.head, commit: squash, how: .squash)])
+        #expect(try landings([head]) == [LandedChange(change: "1", head: head.head, commit: squash, how: .squash)])
     }
 
     @Test func stackedChangesLandTogether() throws {
@@ -128,7 +128,7 @@ import Testing
         try fixture.git("merge", "-q", "--squash", "change/1")
         let squash = try fixture.commit([:], "X (#1)")
         try fixture.git("revert", "--no-edit", "HEAD")
-        #expect(try landings([head]) == [Landing(change: "1", head: head.head, commit: squash, how: .squash)])
+        #expect(try landings([head]) == [LandedChange(change: "1", head: head.head, commit: squash, how: .squash)])
         #expect(try landings([head], from: squash) == [])
     }
 
@@ -190,7 +190,7 @@ import Testing
         let blob = try fixture.git("rev-parse", "HEAD:a").trimmingCharacters(in: .whitespacesAndNewlines)
         try FileManager.default.removeItem(
             atPath: "\(fixture["work"])/.git/objects/\(blob.prefix(2))/\(blob.dropFirst(2))")
-        #expect(try landings([head]) == [Landing(change: "1", head: head.head, commit: squash, how: .squash)])
+        #expect(try landings([head]) == [LandedChange(change: "1", head: head.head, commit: squash, how: .squash)])
     }
 
     @Test func binaryContentsCount() throws {

@@ -44,7 +44,10 @@ import Testing
             Step("command", run: "true")
         }
 
-        @main struct Workflows: WorkflowSet { static let workflows = [test] }
+        @main struct Workflows: WorkflowSet {
+            static let workflows = [test]
+            static let landing = Landing(into: "main", requires: [test], method: .merge).batches(of: 8)
+        }
         """#
 
     private func withProgram(_ body: (CompiledWorkflow) async throws -> Void) async throws {
@@ -62,6 +65,8 @@ import Testing
             let described = try JSONDecoder().decode(
                 ProgramDescription.self, from: Data(contentsOf: URL(fileURLWithPath: answer)))
             #expect(described.workflows.map(\.name) == ["test"])
+            #expect(described.landings?.map(\.branch) == ["main"])
+            #expect(described.landings?.first?.batchSize == 8)
             #expect(described.workflows[0].readsContext)
             #expect(described.workflows[0].parameters.map(\.name) == ["count"])
             let ended = try await workflow.ask(

@@ -188,7 +188,7 @@ struct Decision: Sendable, Equatable {
 
     private static func request(
         _ declaration: WorkflowDeclaration, event: Trigger.Event, repository: String, ref: String, branch: String?,
-        commit: OID, definition: OID, previous: OID?, landings: [Landing]
+        commit: OID, definition: OID, previous: OID?, landings: [LandedChange]
     ) -> RunRequest {
         RunRequest(
             repository: repository, workflow: declaration.name, event: event, ref: ref, branch: branch,
@@ -208,7 +208,7 @@ extension Trigger {
     }
 }
 
-extension Landing {
+extension LandedChange {
     /// The same in the words of a workflow.
     var recognition: MergedChange.Recognition {
         switch how {

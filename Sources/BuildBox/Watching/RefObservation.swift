@@ -26,7 +26,7 @@ struct RefObservation: Sendable {
         var ref: String
         var old: OID?
         var new: OID
-        var landings: [Landing]
+        var landings: [LandedChange]
         /// The commit whose `workflows/` counts where that is not ``new``: the default branch's tip, for a branch that
         /// nobody has merged.
         var definition: OID?

@@ -5,7 +5,7 @@ struct LandingClaim: Sendable {
     var commit: OID
     /// The number of the change that the commit's message names.
     var names: Int?
-    var how: Landing.How
+    var how: LandedChange.How
     /// For a merge: the number of the change that the head's own message names.
     var headNames: Int?
     /// The own commits of a change that was recognised by content.
@@ -17,7 +17,7 @@ struct LandingClaim: Sendable {
     /// Whether the commit's message names this change.
     var isNamed: Bool { names != nil && names == number }
     var isByContent: Bool { how == .squash || how == .rebase }
-    var landing: Landing { Landing(change: change.name, head: change.head, commit: commit, how: how) }
+    var landing: LandedChange { LandedChange(change: change.name, head: change.head, commit: commit, how: how) }
 }
 
 /// Claims for a set of changes, some of which may contradict each other.

@@ -31,7 +31,7 @@ public struct LandingDraft: Sendable {
     /// The changes that landed, in the caller's order.
     ///
     /// - Parameter holds: Whether the answer is yes. It is called until the first yes for each change.
-    public func landings<E: Error>(_ holds: (LandingQuestion) throws(E) -> Bool) throws(E) -> [Landing] {
+    public func landings<E: Error>(_ holds: (LandingQuestion) throws(E) -> Bool) throws(E) -> [LandedChange] {
         var found = LandingClaims(claims: claims, known: known)
         for (_, options) in options {
             for option in options {
@@ -47,5 +47,5 @@ public struct LandingDraft: Sendable {
     }
 
     /// The same, if all answers are known.
-    public func landings(confirmed: Set<LandingQuestion>) -> [Landing] { landings { confirmed.contains($0) } }
+    public func landings(confirmed: Set<LandingQuestion>) -> [LandedChange] { landings { confirmed.contains($0) } }
 }

@@ -12,6 +12,7 @@
 /// The main function of every workflow program.
 struct Program: Sendable {
     let workflows: [Workflow]
+    var landings: [LandingDeclaration] = []
 
     func run(_ arguments: [String]) async {
         do {
@@ -38,7 +39,10 @@ struct Program: Sendable {
 
         switch request {
         case .describe:
-            try save(ProgramDescription(workflows: workflows.map(\.declaration)), to: option("--output"))
+            let landings = landings.isEmpty ? nil : landings
+            try save(
+                ProgramDescription(workflows: workflows.map(\.declaration), landings: landings),
+                to: option("--output"))
         case .plan:
             let plan = try workflow(named: option("--workflow")).plan(for: context(at: option("--context")))
             try save(plan, to: option("--output"))

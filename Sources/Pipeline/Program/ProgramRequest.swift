@@ -17,7 +17,20 @@ public struct ProgramDescription: Sendable, Equatable, Codable {
     public var formatVersion = Plan.formatVersion
     /// All workflows that it defines.
     public var workflows: [WorkflowDeclaration]
-    public init(workflows: [WorkflowDeclaration]) { self.workflows = workflows }
+    /// How changes land in branches; nil: no landing is declared.
+    public var landings: [LandingDeclaration]?
+
+    public init(workflows: [WorkflowDeclaration], landings: [LandingDeclaration]? = nil) {
+        self.workflows = workflows
+        self.landings = landings
+    }
+}
+
+extension ProgramDescription {
+    /// Everything that is wrong with the workflows' names, triggers, parameters and settings, and with the landings.
+    public func validate() -> [PlanFinding] {
+        WorkflowDeclaration.validate(workflows) + LandingDeclaration.validate(landings ?? [], workflows)
+    }
 }
 
 /// The names of the environment variables that pipectl sets for a step.

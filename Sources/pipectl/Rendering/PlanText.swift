@@ -13,6 +13,12 @@ enum PlanText {
             + (parameters.isEmpty ? "" : "; parameters: \(parameters.joined(separator: ", "))")
     }
 
+    /// How changes land in a branch: `landing: squash into main; requires test; …`.
+    static func line(for landing: LandingDeclaration) -> String {
+        "landing: \(landing.method.rawValue) into \(landing.branch); requires \(landing.workflows.joined(separator: ", ")); "
+            + "batches of \(landing.batchSize), depth \(landing.depth), attempts \(landing.attempts)"
+    }
+
     private static func event(_ trigger: Trigger) -> String {
         switch trigger.event {
         case .pullRequest: "pull request into \(trigger.branches.joined(separator: ", "))"

@@ -78,7 +78,7 @@ struct Landed: AsyncParsableCommand {
         Terminal.say(rows.count == 1 ? "1 change landed" : "\(rows.count) changes landed")
     }
 
-    private func landings(_ facts: Facts) async throws -> [Landing] {
+    private func landings(_ facts: Facts) async throws -> [LandedChange] {
         let merger = try await ChangeMerger.find()
         let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("pipectl-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: scratch) }

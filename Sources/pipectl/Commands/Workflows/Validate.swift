@@ -30,6 +30,7 @@ struct Validate: AsyncParsableCommand {
             Terminal.print(
                 "\(Count.text(program.names.count, "workflow")) \(program.names.count == 1 ? "is" : "are") valid: \(program.names.joined(separator: ", "))"
             )
+            for landing in program.description.landings ?? [] { Terminal.print(PlanText.line(for: landing)) }
         } else {
             for finding in findings { Terminal.print("\(finding)") }
         }

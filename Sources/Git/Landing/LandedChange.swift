@@ -12,7 +12,7 @@ public struct ChangeHead: Sendable, Hashable, Codable {
 }
 
 /// A change whose work is in the target, and how it got there.
-public struct Landing: Sendable, Equatable, Codable {
+public struct LandedChange: Sendable, Equatable, Codable {
     /// How a change landed.
     public enum How: String, Sendable, Codable, CaseIterable {
         /// A merge commit has the head as its parent.
@@ -50,7 +50,7 @@ public enum Landings {
     /// merges with libgit2; with ``draft(_:in:from:to:)``, the caller merges.
     public static func recognise(
         _ changes: [ChangeHead], in repository: Repository, from old: OID?, to new: OID
-    ) throws(GitError) -> [Landing] {
+    ) throws(GitError) -> [LandedChange] {
         try draft(changes, in: repository, from: old, to: new).landings { question throws(GitError) in
             do throws(GitError) {
                 return try repository.confirms(question)

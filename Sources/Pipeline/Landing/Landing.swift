@@ -1,0 +1,158 @@
+/// How changes land in a branch: the merge queue tests each one as merged on top of those before it, and lands only
+/// what passed.
+///
+/// ```swift
+/// @main struct Workflows: WorkflowSet {
+///     static let workflows = [test, release]
+///     static let landing = Landing(into: "main", requires: [test], method: .squash)
+/// }
+/// ```
+///
+/// `pipectl land CHANGE` puts a change into the queue. The declaration is read from the target branch, so a change can't
+/// weaken the rules by which it lands.
+public struct Landing: Sendable {
+    /// The rules as the daemon reads them.
+    public internal(set) var declaration: LandingDeclaration
+
+    /// - Parameters:
+    ///   - branch: The name of the target branch.
+    ///   - workflows: The workflows that must pass, from the list of the ``WorkflowSet``.
+    ///   - method: How a change becomes part of the branch.
+    public init(into branch: String, requires workflows: [Workflow], method: LandingMethod = .squash) {
+        declaration = LandingDeclaration(
+            branch: branch, workflows: workflows.map(\.declaration.name), method: method)
+    }
+
+    /// Sets how many changes one run tests together, from 1 to 64. Default: 4.
+    ///
+    /// Changes of a batch land together. A batch that fails is split until the change is found that makes it fail. Large
+    /// batches save runs where few changes fail.
+    public func batches(of changes: Int) -> Landing { with { $0.batchSize = changes } }
+
+    /// Sets how many batches are tested at a time, each on top of those before it, from 1 to 32. Default: 2.
+    ///
+    /// A batch that is tested on top of one that fails is formed and tested again.
+    public func speculates(depth batches: Int) -> Landing { with { $0.depth = batches } }
+
+    /// Sets how often a commit is tested before a verdict "flaky" counts as failed, from 1 to 10. Default: 2.
+    public func attempts(_ count: Int) -> Landing { with { $0.attempts = count } }
+
+    private func with(_ change: (inout LandingDeclaration) -> Void) -> Landing {
+        var copy = self
+        change(&copy.declaration)
+        return copy
+    }
+}
+
+/// How a change becomes part of its target branch.
+public enum LandingMethod: String, Sendable, Codable, CaseIterable {
+    /// One commit with the whole change, by the author of its newest commit.
+    case squash
+    /// A merge commit, with the branch's tip as its first parent and the change's head as its second one.
+    case merge
+    /// The change's own commits, repeated on top of the branch.
+    case rebase
+}
+
+/// A ``Landing`` as the daemon reads it.
+public struct LandingDeclaration: Sendable, Equatable, Codable {
+    /// The name of the target branch.
+    public var branch: String
+    /// The names of the workflows that must pass.
+    public var workflows: [String]
+    /// How a change becomes part of the branch.
+    public var method: LandingMethod
+    /// Changes that one run tests together.
+    public var batchSize = 4
+    /// Batches that are tested at a time.
+    public var depth = 2
+    /// How often a commit is tested before a verdict "flaky" counts as failed.
+    public var attempts = 2
+
+    public init(branch: String, workflows: [String], method: LandingMethod) {
+        self.branch = branch
+        self.workflows = workflows
+        self.method = method
+    }
+}
+
+/// What ``WorkflowSet/landing`` may be: one ``Landing`` or a list of them.
+public protocol LandingDeclaring: Sendable {
+    /// The rules as the daemon reads them.
+    var declarations: [LandingDeclaration] { get }
+}
+
+extension Landing: LandingDeclaring {
+    public var declarations: [LandingDeclaration] { [declaration] }
+}
+
+/// A list of ``Landing``s, one for each branch.
+extension Array: LandingDeclaring where Element == Landing {
+    /// The rules of all of them.
+    public var declarations: [LandingDeclaration] { map(\.declaration) }
+}
+
+extension LandingDeclaration {
+    static let batchSizes = 1...64
+    static let depths = 1...32
+    static let attemptCounts = 1...10
+
+    /// Everything that is wrong with the rules of landing, apart from the workflows themselves.
+    static func validate(_ landings: [LandingDeclaration], _ workflows: [WorkflowDeclaration]) -> [PlanFinding] {
+        var findings: [PlanFinding] = []
+        var branches: Set<String> = []
+        func report(_ workflow: String, _ message: String) {
+            findings.append(PlanFinding(rule: "landing", workflow: workflow, message: message))
+        }
+        for landing in landings {
+            for message in landing.problems { report("", message) }
+            if !branches.insert(landing.branch).inserted {
+                report("", "two landings have the branch \"\(landing.branch)\"; remove one")
+            }
+            for name in landing.workflows {
+                guard let workflow = workflows.first(where: { $0.name == name }) else {
+                    report(name, "the landing into \"\(landing.branch)\" requires it; add it to `workflows`")
+                    continue
+                }
+                if workflow.runsAtMostOnce {
+                    report(
+                        name,
+                        "the landing into \"\(landing.branch)\" requires it, but it is a release: it can't run before "
+                            + "the change has landed")
+                }
+                for parameter in workflow.parameters where parameter.defaultValue == nil {
+                    report(
+                        name,
+                        "the landing into \"\(landing.branch)\" requires it, so its parameter \"\(parameter.name)\" "
+                            + "needs a default")
+                }
+            }
+        }
+        return findings
+    }
+
+    /// What is wrong with these rules alone.
+    private var problems: [String] {
+        var problems: [String] = []
+        if let problem = nameProblem(branch.split(separator: "/").joined(separator: " ")) {
+            problems.append("the branch of a landing can't be used: \(problem)")
+        } else if branch.contains(where: { "*?[{\\~^: ".contains($0) }) || branch.hasPrefix("refs/") {
+            problems.append("\"\(branch)\" is not the name of one branch; write a landing for each branch")
+        }
+        if workflows.isEmpty {
+            problems.append("the landing into \"\(branch)\" requires no workflow; add one: requires: [test]")
+        }
+        if Set(workflows).count < workflows.count {
+            problems.append("the landing into \"\(branch)\" requires a workflow twice; remove one")
+        }
+        func check(_ value: Int, _ range: ClosedRange<Int>, _ name: String) {
+            guard !range.contains(value) else { return }
+            problems.append(
+                "\(name) of the landing into \"\(branch)\" is \(value); use \(range.lowerBound) to \(range.upperBound)")
+        }
+        check(batchSize, Self.batchSizes, "the batch size")
+        check(depth, Self.depths, "the depth")
+        check(attempts, Self.attemptCounts, "the number of attempts")
+        return problems
+    }
+}
