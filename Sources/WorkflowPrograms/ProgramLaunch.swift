@@ -133,11 +133,11 @@ public struct ProgramSandbox: Sendable {
             tool.input = launch.input
             result = try await tool.run()
         } catch {
-            try? await own(launch.writes, as: user.map { _ in .box })
+            try? await own(launch.writes, as: user.map { _ in .daemon })
             throw error
         }
         // From here on the written files belong to the daemon: a later command with the same user can't change them.
-        try await own(launch.writes, as: user.map { _ in .box })
+        try await own(launch.writes, as: user.map { _ in .daemon })
         // A sandbox reports a signal as a shell does.
         if isSandbox, case .exited(let code) = result.ending, (129..<160).contains(code) {
             result.ending = .signal(code - 128)

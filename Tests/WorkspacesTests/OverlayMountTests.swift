@@ -140,7 +140,7 @@ struct OverlayMountTests {
             }
             func prepare() throws -> OverlayMount {
                 let holder = try OverlayMount.open(stepInit: ground.layering.stepInit, folder: folder, user: nil)
-                holder.take([.init(path: "\(folder)/under", owner: .box)])
+                holder.take([.init(path: "\(folder)/under", owner: .daemon)])
                 return holder
             }
             let given = try prepare()

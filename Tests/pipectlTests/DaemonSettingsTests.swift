@@ -5,7 +5,7 @@ import Testing
 @testable import pipectl
 
 @Suite struct DaemonSettingsTests {
-    private func given(_ arguments: String...) throws -> [GivenFlag] { try BoxOptionGroup.parse(arguments).given }
+    private func given(_ arguments: String...) throws -> [GivenFlag] { try DaemonOptionGroup.parse(arguments).given }
 
     private func record(_ key: String, _ value: SettingValue?) -> SettingRecord {
         SettingRecord(key: key, value: value, standard: "", source: SettingSource(kind: .file))
@@ -38,6 +38,6 @@ import Testing
         ["--readable", "/"], ["--readable", "/nonexistent-folder"], ["--protected", ""],
     ])
     func `a wrong flag is refused when it is read`(arguments: [String]) {
-        #expect(throws: (any Error).self) { try BoxOptionGroup.parse(arguments) }
+        #expect(throws: (any Error).self) { try DaemonOptionGroup.parse(arguments) }
     }
 }

@@ -233,7 +233,7 @@ struct ProofSearch: Sendable {
         facts.commit = prepared.tested.hex
         facts.closureContext = Self.closureContext(prepared.context)
         facts.toolchain = "\(toolchain.version) for \(toolchain.target), \(toolchain.fileWords)"
-        facts.box = BoxClass.facts(options, sandboxing)
+        facts.machine = BoxClass.facts(options, sandboxing)
         facts.program = prepared.program.key
         facts.isRelease = request.runsAtMostOnce
         facts.canWriteOutside = !options.writable.isEmpty && prepared.trust == .merged

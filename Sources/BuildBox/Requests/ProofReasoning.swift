@@ -126,7 +126,7 @@ extension StepKey.Part {
         case .permissions: "its limits or permissions"
         case .results: "the result files that it declares"
         case .toolchain: "the toolchain"
-        case .box: "the build box"
+        case .machine: "the build box"
         case .program: "the compiled workflows"
         case .needs: "the steps it needs"
         }

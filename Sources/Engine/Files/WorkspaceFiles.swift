@@ -93,7 +93,7 @@ struct WorkspaceFiles {
         guard top >= 0 else {
             let gap = WorkspaceFileProblem(path: ".", of: Errno(rawValue: errno))
             search.gap = gap
-            if gap.box == nil { search.problems.append("the workspace can't be opened: \(gap.reason)") }
+            if gap.machineError == nil { search.problems.append("the workspace can't be opened: \(gap.reason)") }
             return search
         }
         var entries = 0
@@ -126,7 +126,7 @@ struct WorkspaceFiles {
         let target = open(destination.string, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard target >= 0 else {
             let code = Errno(rawValue: errno)
-            throw WorkspaceFileProblem(path: path, reason: "\(code)", box: code)
+            throw WorkspaceFileProblem(path: path, reason: "\(code)", machineError: code)
         }
         defer { close(target) }
         var digest = SHA256()
@@ -137,7 +137,7 @@ struct WorkspaceFiles {
                 written += try FileDescriptor(rawValue: target).writeAll(buffer)
             } catch {
                 throw WorkspaceFileProblem(
-                    path: path, reason: "it can't be copied: \(error)", box: error as? Errno ?? .ioError)
+                    path: path, reason: "it can't be copied: \(error)", machineError: error as? Errno ?? .ioError)
             }
         }
         return (digest.finalize().map { String(format: "%02x", $0) }.joined(), written)
@@ -204,7 +204,7 @@ struct WorkspaceFiles {
         }
         guard folder >= 0 else {
             let problem = WorkspaceFileProblem(path: path, of: code)
-            throw problem.box != nil
+            throw problem.machineError != nil
                 ? problem : WorkspaceFileProblem(path: path, reason: "its folder is gone or a link")
         }
         defer { close(folder) }
@@ -344,15 +344,17 @@ struct WorkspaceFileProblem: Error, Sendable, Equatable, CustomStringConvertible
     /// The name of the secret that the file holds, if that is the reason.
     var secret: String?
     /// The error of the machine's disk or kernel, if the workspace is not to blame.
-    var box: Errno?
+    var machineError: Errno?
     var description: String { "\(path) can't be collected: \(reason)" }
 }
 
 extension WorkspaceFileProblem {
     /// Describes an error of reading the file at `path`.
     init(path: String, of code: Errno) {
-        let isOfBox = [.ioError, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory].contains(code)
-        self.init(path: path, reason: "\(code)", isMissing: code == .noSuchFileOrDirectory, box: isOfBox ? code : nil)
+        let isOfMachine = [.ioError, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory].contains(code)
+        self.init(
+            path: path, reason: "\(code)", isMissing: code == .noSuchFileOrDirectory,
+            machineError: isOfMachine ? code : nil)
     }
 }
 

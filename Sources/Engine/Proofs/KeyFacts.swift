@@ -46,7 +46,7 @@ public struct KeyFacts: Sendable, Equatable {
     /// The Swift compiler's version line and target.
     public var toolchain = ""
     /// Other facts about the machine that a result may depend on.
-    public var box: [String] = []
+    public var machine: [String] = []
     /// The digest of the compiled workflow program.
     public var program = ""
     /// Whether the steps of the run have effects outside, as those of a release have.

@@ -162,7 +162,7 @@ private struct CommonParts {
     let environmentDigest: String
     let parameters: String
     let toolchain: String
-    let box: String
+    let machine: String
     /// The compiled workflow program, for closures.
     let program: KeyDigest.List
     let nothing = KeyDigest.List([])
@@ -177,7 +177,7 @@ private struct CommonParts {
         variables = RunNumbers.names.union(facts.runVariables.keys)
         parameters = KeyDigest.of(KeyDigest.lines(facts.parameters))
         toolchain = KeyDigest.of([facts.toolchain])
-        box = KeyDigest.of(facts.box)
+        machine = KeyDigest.of(facts.machine)
         program = KeyDigest.List([facts.program])
     }
 }
@@ -245,7 +245,7 @@ private struct PartDigests {
                 case .permissions: kind.permissions
                 case .results: kind.results
                 case .toolchain: common.toolchain
-                case .box: common.box
+                case .machine: common.machine
                 case .program: program.hex
                 case .needs: Self.digest(ofNeeds: needs)
                 }

@@ -22,7 +22,7 @@ extension Runner {
             guard let glob = try? Glob(pattern) else { continue }
             let search = files.matching([glob])
             problems += search.problems
-            if let gap = search.gap, let code = gap.box {
+            if let gap = search.gap, let code = gap.machineError {
                 boxProblem = boxProblem ?? unkept("artifact \(gap.path)", of: step, code)
                 continue
             }
@@ -59,7 +59,7 @@ extension Runner {
                     if let secret = (error as? WorkspaceFileProblem)?.secret {
                         // This comes first, because some readers show only the first reason.
                         problems.insert("artifact \(match.path) contains secret \(secret) and was not stored", at: 0)
-                    } else if let code = (error as? WorkspaceFileProblem)?.box ?? error as? Errno {
+                    } else if let code = (error as? WorkspaceFileProblem)?.machineError ?? error as? Errno {
                         boxProblem = boxProblem ?? unkept("artifact \(match.path)", of: step, code)
                     } else {
                         problems.append("\(error)")
@@ -68,7 +68,7 @@ extension Runner {
             }
         }
         guard let problem = problems.first ?? boxProblem else { return }
-        let isOfBox = problems.isEmpty
+        let isOfMachine = problems.isEmpty
         if let boxProblem { problems.append(boxProblem) }
         // A step that declares artifacts and leaves none has not done its work, whatever its exit code says. If it
         // failed anyway, it may not have come to make them.
@@ -79,7 +79,7 @@ extension Runner {
                 file: nil, line: nil, column: nil, suggestion: nil)
         }
         if isCause {
-            outcome.record.status = isOfBox ? .infrastructure : .failed
+            outcome.record.status = isOfMachine ? .infrastructure : .failed
             outcome.record.reason = problem
             outcome.isFlaky = false
         }

@@ -90,8 +90,8 @@ extension Runner {
                     "what it published as \"\(name)\" contains secret \(problem.secret ?? ""); publish something else, "
                         + "and declare the secret in the step that needs it"
                 )
-            } catch let problem as WorkspaceFileProblem where problem.box != nil {
-                return (.infrastructure, unkept("value \"\(name)\"", of: step, problem.box ?? .ioError))
+            } catch let problem as WorkspaceFileProblem where problem.machineError != nil {
+                return (.infrastructure, unkept("value \"\(name)\"", of: step, problem.machineError ?? .ioError))
             } catch {
                 return (.failed, "what it published as \"\(name)\" can't be read: \(error)")
             }

@@ -22,14 +22,14 @@ extension Runner {
         }
         guard !globs.isEmpty || !sarif.isEmpty else { return [:] }
         let search = WorkspaceFiles(root: setting.workspaceView, limits: setting.fileLimits).matching(globs + sarif)
-        if let gap = search.gap, gap.box != nil { throw gap }
+        if let gap = search.gap, gap.machineError != nil { throw gap }
         return Dictionary(search.matches.map { ($0.path, $0.stamp) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Refuses a step whose results could not be read: without them it would count for more than it is known to have
     /// done.
     func refuse(_ problem: WorkspaceFileProblem, of step: PlannedStep, _ attempt: inout Attempt) {
-        guard let code = problem.box, attempt.record.status == .passed else { return }
+        guard let code = problem.machineError, attempt.record.status == .passed else { return }
         attempt.record.status = .infrastructure
         attempt.record.reason = unkept("result file \(problem.path)", of: step, code)
     }

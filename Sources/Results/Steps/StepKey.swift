@@ -19,7 +19,7 @@ public struct StepKey: Sendable, Equatable, Codable {
         case results
         case toolchain
         /// The kind of machine: system, architecture, image.
-        case box
+        case machine = "box"
         /// For a closure: the compiled workflows.
         case program
         /// The keys of the steps that it needs. If its own inputs cover theirs, their keys without files.

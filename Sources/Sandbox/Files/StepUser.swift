@@ -15,5 +15,5 @@ public struct StepUser: Sendable, Hashable {
     }
 
     /// The user of this process.
-    package static let box = StepUser(user: geteuid(), group: getegid())
+    package static let daemon = StepUser(user: geteuid(), group: getegid())
 }

@@ -65,7 +65,7 @@ package final class OverlayMount: Sendable {
         defer { closeFile(theirs) }
         do {
             let pid = try SpawnRequest(
-                [stepInit, "--layers", folder, words(user ?? .box)], descriptors: [(own: theirs, given: 0)]
+                [stepInit, "--layers", folder, words(user ?? .daemon)], descriptors: [(own: theirs, given: 0)]
             ).start().get()
             return OverlayMount(State(socket: ours, pid: pid), stepInit: stepInit, folder: folder)
         } catch {

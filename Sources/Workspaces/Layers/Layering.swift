@@ -41,7 +41,7 @@ package struct Layering: Sendable {
                     try Whiteouts.put(at: [Array("a/gone".utf8)], in: "\(folder)/over")
                     let holder = try Workspace.open(
                         at: folder, owned: [], user: user, layering: Layering(stepInit: stepInit))
-                    holder.take(["over", "under"].map { .init(path: "\(folder)/\($0)", owner: .box) })
+                    holder.take(["over", "under"].map { .init(path: "\(folder)/\($0)", owner: .daemon) })
                     try holder.mount()
                     return holder
                 }

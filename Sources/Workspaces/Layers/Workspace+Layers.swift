@@ -38,7 +38,7 @@ extension Workspace {
         opened: OverlayMount?
     ) async throws -> Workspace {
         let gitDirectory = "\(folder)/git/.git"
-        let tree = Layer(path: "\(folder)/tree", owner: StepUser.box.user, group: StepUser.box.group)
+        let tree = Layer(path: "\(folder)/tree", owner: StepUser.daemon.user, group: StepUser.daemon.group)
         let below = base.map { CheckedOut(tree: $0.tree, index: $0.index) }
         let begun = try await withRepository(at: store) { repository -> BegunLayers in
             let holder = try opened ?? open(at: folder, user: user, layering: layering)
@@ -80,7 +80,7 @@ extension Workspace {
                 throw error
             }
         }
-        let (owner, difference) = (user ?? .box, begun.difference)
+        let (owner, difference) = (user ?? .daemon, begun.difference)
         return Workspace(
             folder: folder, holder: begun.holder, tree: begun.tree, isOverBase: difference != nil,
             upper: Layer(path: "\(folder)/upper", owner: owner.user, group: owner.group), layers: begun.layers,

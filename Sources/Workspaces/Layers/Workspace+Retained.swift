@@ -28,7 +28,7 @@ extension Workspace {
             let holder = try open(at: folder, owned: [], user: user, layering: layering)
             holder.take(kept.layers)
             try holder.mount()
-            let owner = user ?? .box
+            let owner = user ?? .daemon
             return Workspace(
                 folder: folder, holder: holder, tree: tree, isOverBase: false,
                 upper: Layer(path: "\(folder)/upper", owner: owner.user, group: owner.group), layers: kept.layers,

@@ -213,10 +213,10 @@ extension Workspace {
             return Layer(path: place + layer.path.dropFirst(folder.count), owner: layer.owner, group: layer.group)
         }
         guard let upper else {
-            let owner = user ?? .box
+            let owner = user ?? .daemon
             return [Layer(path: place, owner: owner.user, group: owner.group)]
         }
-        let git = Layer(path: "\(place)/git", owner: StepUser.box.user, group: StepUser.box.group)
+        let git = Layer(path: "\(place)/git", owner: StepUser.daemon.user, group: StepUser.daemon.group)
         let own = FileManager.default.fileExists(atPath: "\(current)/git") ? [git] : []
         return [now(upper)] + own + layers.map(now)
     }

@@ -2,7 +2,7 @@
 /// with examples.
 struct HelpText {
     /// The title of the options that stand for settings of the box.
-    static let daemon = "Settings of the box"
+    static let daemon = "Settings of the daemon"
 
     private let sections: [String]
 

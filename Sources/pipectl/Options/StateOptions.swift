@@ -22,7 +22,7 @@ struct StateOptions: ParsableArguments {
     func open(_ purpose: String) async throws -> DaemonAccess {
         let folder = try folder()
         return try await DaemonAccess.open(
-            folder, purpose: purpose, options: BoxSettings.options(in: folder), log: Log.quiet)
+            folder, purpose: purpose, options: DeclaredSettings.options(in: folder), log: Log.quiet)
     }
 
     /// One request with one answer.
@@ -30,6 +30,6 @@ struct StateOptions: ParsableArguments {
         _ request: DaemonRequest, _ purpose: String, _ pick: @Sendable (DaemonReply) -> Answer?
     ) async throws -> Answer where Answer: Sendable {
         let folder = try folder()
-        return try await folder.ask(request, purpose, options: BoxSettings.options(in: folder), pick)
+        return try await folder.ask(request, purpose, options: DeclaredSettings.options(in: folder), pick)
     }
 }

@@ -3,18 +3,18 @@ import Settings
 
 /// Settings that only the daemon has flags for.
 struct WatchOptionGroup: ParsableArguments {
-    @Option(BoxSettings.interval) var interval: GivenFlag?
-    @Option(BoxSettings.fetchDeadline) var fetchDeadline: GivenFlag?
-    @Option(BoxSettings.keepFailed) var keepFailed: GivenFlag?
-    @Option(BoxSettings.keepFailedLimit) var keepFailedLimit: GivenFlag?
-    @Flag(BoxSettings.notes) var notes = false
-    @Flag(BoxSettings.proofs) var proofs: Bool?
-    @Option(BoxSettings.proofSampling) var proofSampling: GivenFlag?
-    @Flag(BoxSettings.refresh) var refresh: Bool?
-    @Option(BoxSettings.cleanRoom) var cleanRoom: GivenFlag?
-    @Option(BoxSettings.notifyCommand, "command") var notifyCommand: GivenFlag?
-    @Option(BoxSettings.notifyURL, "url") var notifyUrl: GivenFlag?
-    @Option(BoxSettings.notifyOn, "event") var notifyOn: [GivenFlag] = []
+    @Option(DeclaredSettings.interval) var interval: GivenFlag?
+    @Option(DeclaredSettings.fetchDeadline) var fetchDeadline: GivenFlag?
+    @Option(DeclaredSettings.keepFailed) var keepFailed: GivenFlag?
+    @Option(DeclaredSettings.keepFailedLimit) var keepFailedLimit: GivenFlag?
+    @Flag(DeclaredSettings.notes) var notes = false
+    @Flag(DeclaredSettings.proofs) var proofs: Bool?
+    @Option(DeclaredSettings.proofSampling) var proofSampling: GivenFlag?
+    @Flag(DeclaredSettings.refresh) var refresh: Bool?
+    @Option(DeclaredSettings.cleanRoom) var cleanRoom: GivenFlag?
+    @Option(DeclaredSettings.notifyCommand, "command") var notifyCommand: GivenFlag?
+    @Option(DeclaredSettings.notifyURL, "url") var notifyUrl: GivenFlag?
+    @Option(DeclaredSettings.notifyOn, "event") var notifyOn: [GivenFlag] = []
 
     func validate() throws {
         if !notifyOn.isEmpty, notifyCommand == nil, notifyUrl == nil {
@@ -28,9 +28,9 @@ struct WatchOptionGroup: ParsableArguments {
             interval, fetchDeadline, keepFailed, keepFailedLimit, proofSampling, cleanRoom, notifyCommand, notifyUrl,
         ].compactMap { $0 }
         given += notifyOn
-        if notes { given.append(GivenFlag(BoxSettings.notes.setting, isOn: true)) }
-        if let proofs { given.append(GivenFlag(BoxSettings.proofs.setting, isOn: proofs)) }
-        if let refresh { given.append(GivenFlag(BoxSettings.refresh.setting, isOn: refresh)) }
+        if notes { given.append(GivenFlag(DeclaredSettings.notes.setting, isOn: true)) }
+        if let proofs { given.append(GivenFlag(DeclaredSettings.proofs.setting, isOn: proofs)) }
+        if let refresh { given.append(GivenFlag(DeclaredSettings.refresh.setting, isOn: refresh)) }
         return given
     }
 }

@@ -3,7 +3,7 @@ import Settings
 
 // Flags that follow from the table: name, help and what is allowed.
 
-extension BoxSetting {
+extension DeclaredSetting {
     /// The flag's help. Defaults are what `pipectl config show` prints.
     func help(_ valueName: String? = nil) -> ArgumentHelp {
         ArgumentHelp("\(setting.summary)", valueName: valueName ?? setting.kind.valueName)
@@ -34,14 +34,14 @@ extension SettingKind {
 
 extension Option where Value == GivenFlag? {
     /// `--slots 4`.
-    init(_ setting: BoxSetting, _ valueName: String? = nil) {
+    init(_ setting: DeclaredSetting, _ valueName: String? = nil) {
         self.init(name: setting.flagName, help: setting.help(valueName), transform: setting.given)
     }
 }
 
 extension Option where Value == [GivenFlag] {
     /// `--readable FOLDER`, any number of times.
-    init(wrappedValue: [GivenFlag], _ setting: BoxSetting, _ valueName: String? = nil) {
+    init(wrappedValue: [GivenFlag], _ setting: DeclaredSetting, _ valueName: String? = nil) {
         self.init(
             wrappedValue: wrappedValue, name: setting.flagName, help: setting.help(valueName),
             transform: setting.given)
@@ -58,14 +58,14 @@ extension Option where Value == [GivenFlag] {
 
 extension Flag where Value == Bool? {
     /// `--proofs` and `--no-proofs`.
-    init(_ setting: BoxSetting) {
+    init(_ setting: DeclaredSetting) {
         self.init(name: setting.flagName, inversion: .prefixedNo, help: setting.help())
     }
 }
 
 extension Flag where Value == Bool {
     /// `--notes`.
-    init(wrappedValue: Bool, _ setting: BoxSetting) {
+    init(wrappedValue: Bool, _ setting: DeclaredSetting) {
         self.init(
             wrappedValue: wrappedValue, name: setting.flagName,
             help: ArgumentHelp("\(setting.setting.summary)"))
@@ -79,7 +79,7 @@ private enum SettingMember {
         guard parts.count == 2, let name = parts.first, !name.isEmpty else {
             throw ValidationError("--\(flag) takes name=value, not \"\(text.prefix(100))\"")
         }
-        let table = BoxSettings.table
+        let table = DeclaredSettings.table
         guard let setting = table.member(of: flag, named: name) else {
             throw ValidationError(
                 "--\(flag) has no \"\(name.prefix(100))\"; there are \(table.members(of: flag).joined(separator: ", "))"

@@ -2,10 +2,10 @@ import Settings
 
 /// The tables of docs/settings.md.
 enum SettingsReference {
-    /// A table for each first part of the keys, in the order of ``BoxSettings/all``.
+    /// A table for each first part of the keys, in the order of ``DeclaredSettings/all``.
     static var markdown: String {
         var groups: [(name: String, settings: [Setting])] = []
-        for setting in BoxSettings.table.settings {
+        for setting in DeclaredSettings.table.settings {
             let parts = setting.key.split(separator: ".").map(String.init)
             let name = parts.count > 1 ? parts.dropLast().joined(separator: ".") : ""
             if let index = groups.firstIndex(where: { $0.name == name }) {
@@ -19,7 +19,7 @@ enum SettingsReference {
 
     private static func table(_ name: String, _ settings: [Setting]) -> String {
         var lines = [
-            name.isEmpty ? "### The box" : "### `\(name)`", "",
+            name.isEmpty ? "### General" : "### `\(name)`", "",
             "| key | type | default | range | flag | environment | |", "| --- | --- | --- | --- | --- | --- | --- |",
         ]
         for setting in settings {

@@ -18,7 +18,7 @@ import Testing
         facts.commit = "c1"
         facts.closureContext = ["pullRequest"]
         facts.toolchain = "Swift 6.3"
-        facts.box = ["Linux x86_64"]
+        facts.machine = ["Linux x86_64"]
         facts.program = "p1"
         change(&facts)
         return facts
@@ -70,7 +70,7 @@ import Testing
         Change(testDescription: "artifacts", part: .results, step: { $0.artifacts = ["dist/*"] }),
         Change(testDescription: "outputs", part: .results, step: { $0.outputs = ["dist/**"] }),
         Change(testDescription: "toolchain", part: .toolchain, facts: { $0.toolchain = "Swift 6.4" }),
-        Change(testDescription: "box", part: .box, facts: { $0.box = ["Linux arm64"] }),
+        Change(testDescription: "machine", part: .machine, facts: { $0.machine = ["Linux arm64"] }),
     ]
 
     @Test(arguments: changes) func whatAResultDependsOnIsInTheKey(change: Change) throws {

@@ -14,7 +14,7 @@ extension FuzzTarget {
         ],
         isJSON: true, limit: 64 << 10, corpus: settingsFiles
     ) { bytes, _ in
-        let table = BoxSettings.table
+        let table = DeclaredSettings.table
         let settings: ResolvedSettings
         do throws(SettingsError) {
             let document = try SettingsDocument(bytes, path: "/box/config.json", table: table)

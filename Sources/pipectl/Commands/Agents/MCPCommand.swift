@@ -26,7 +26,7 @@ struct MCPCommand: AsyncParsableCommand {
     func run() async throws {
         let stateFolder = try state.folder()
         let toolbox = Toolbox(
-            state: stateFolder, folder: folder, options: { try BoxSettings.options(in: stateFolder) })
+            state: stateFolder, folder: folder, options: { try DeclaredSettings.options(in: stateFolder) })
         // A client that is gone is seen by the end of its input, not by a signal.
         signal(SIGPIPE, SIG_IGN)
         let server = Server(

@@ -16,7 +16,7 @@ struct ConfigCheck: AsyncParsableCommand {
     var config: String?
 
     func run() async throws {
-        let settings = try BoxSettings.resolve(in: state.folder(), config: config, flags: [])
+        let settings = try DeclaredSettings.resolve(in: state.folder(), config: config, flags: [])
         _ = try settings.configuration(isDaemon: true)
         let count = settings.records.count { $0.source.kind != .standard }
         Terminal.print("the settings are correct; \(count) differ from their defaults or are a repository's own")

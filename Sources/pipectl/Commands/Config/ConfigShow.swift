@@ -29,14 +29,14 @@ struct ConfigShow: AsyncParsableCommand {
         if config == nil, let daemon = try await Self.daemon(folder) {
             records = daemon
             Terminal.say("the settings of the daemon that runs")
-            if let now = try? BoxSettings.resolve(in: folder, config: nil, flags: []).records {
+            if let now = try? DeclaredSettings.resolve(in: folder, config: nil, flags: []).records {
                 let keys = SettingChanges.keys(from: daemon, to: now)
                 if !keys.isEmpty {
                     Terminal.say("changed in the file since it started: \(keys.joined(separator: ", ")); restart it")
                 }
             }
         } else {
-            records = try BoxSettings.resolve(in: folder, config: config, flags: []).records
+            records = try DeclaredSettings.resolve(in: folder, config: config, flags: []).records
         }
         if changed { records = records.filter { $0.source.kind != .standard } }
         if json { return try JSONOutput.print(records) }

@@ -23,26 +23,26 @@ struct Watch: AsyncParsableCommand {
             """)
 
     @OptionGroup var state: StateOptions
-    @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
+    @OptionGroup(title: HelpText.daemon) var daemonOptions: DaemonOptionGroup
     @OptionGroup(title: HelpText.daemon) var daemon: WatchOptionGroup
     @Argument(help: "Paths or URLs of repositories. Default: those of the settings file.")
     var repositories: [String] = []
-    @Option(BoxSettings.changes, "glob") var changes: [GivenFlag] = []
-    @Option(BoxSettings.target, "branch") var target: GivenFlag?
-    @Option(BoxSettings.since, "when") var since: GivenFlag?
+    @Option(DeclaredSettings.changes, "glob") var changes: [GivenFlag] = []
+    @Option(DeclaredSettings.target, "branch") var target: GivenFlag?
+    @Option(DeclaredSettings.since, "when") var since: GivenFlag?
     @Flag(help: "Look once, run what is due, and exit with the worst verdict.")
     var once = false
-    @Flag(BoxSettings.verbose) var verbose = false
+    @Flag(DeclaredSettings.verbose) var verbose = false
 
     /// The flags that were given.
     var given: [GivenFlag] {
-        box.given + daemon.given + changes + [target, since].compactMap { $0 }
-            + (verbose ? [GivenFlag(BoxSettings.verbose.setting, isOn: true)] : [])
+        daemonOptions.given + daemon.given + changes + [target, since].compactMap { $0 }
+            + (verbose ? [GivenFlag(DeclaredSettings.verbose.setting, isOn: true)] : [])
     }
 
     func run() async throws {
         let folder = try state.folder()
-        let settings = try BoxSettings.resolve(in: folder, config: box.config, flags: given)
+        let settings = try DeclaredSettings.resolve(in: folder, config: daemonOptions.config, flags: given)
         let watched = try settings.watched(repositories)
         let configuration = try settings.configuration(isDaemon: true)
         var options = configuration.options

@@ -18,7 +18,7 @@ struct Bisect: AsyncParsableCommand {
             """)
 
     @OptionGroup var state: StateOptions
-    @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
+    @OptionGroup(title: HelpText.daemon) var daemonOptions: DaemonOptionGroup
     @Argument(help: "The test's name in a report, or a part of the name that is unique.") var test: String
     @Option(help: "A commit where the test passes. Default: the newest one found.") var good: String?
     @Option(help: "A commit where the test fails. Default: the branch's tip.") var bad: String?
@@ -32,9 +32,9 @@ struct Bisect: AsyncParsableCommand {
     func run() async throws {
         let folder = try state.folder()
         let access = try await DaemonAccess.open(
-            folder, purpose: "bisect", options: box.options(in: folder), log: Log.quiet)
+            folder, purpose: "bisect", options: daemonOptions.options(in: folder), log: Log.quiet)
         do {
-            try await DaemonSettings.check(box.given, access)
+            try await DaemonSettings.check(daemonOptions.given, access)
             var request = BisectRequest(test: test, repository: subject.place)
             (request.good, request.bad, request.workflow) = (await commit(good), await commit(bad), workflow)
             (request.branch, request.verifies) = (branch, verify)

@@ -21,7 +21,7 @@ struct FixCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var state: StateOptions
-    @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
+    @OptionGroup(title: HelpText.daemon) var daemonOptions: DaemonOptionGroup
     @Argument(help: RunArgument.help) var run: RunArgument
     @Flag(help: "Show the attempts so far; start nothing.") var show = false
     @Flag(help: "Print the fix as a patch for `git am`; start nothing.") var patch = false
@@ -38,9 +38,9 @@ struct FixCommand: AsyncParsableCommand {
         if patch { return try await printPatch() }
         if show { return try display(try await known()) }
         let access = try await DaemonAccess.open(
-            state.folder(), purpose: "fix", options: box.options(in: state.folder()), log: Log.quiet)
+            state.folder(), purpose: "fix", options: daemonOptions.options(in: state.folder()), log: Log.quiet)
         do {
-            try await DaemonSettings.check(box.given, access)
+            try await DaemonSettings.check(daemonOptions.given, access)
             let series = try await begin(access)
             await access.close()
             guard let series else { throw CommandEnd(code: 3, message: "the fix ended without an answer") }

@@ -19,7 +19,7 @@ struct Open: AsyncParsableCommand {
             """)
 
     @OptionGroup var state: StateOptions
-    @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
+    @OptionGroup(title: HelpText.daemon) var daemonOptions: DaemonOptionGroup
     @Argument(help: RunArgument.help)
     var run: RunArgument
     @Option(help: "The step whose environment to use. Default: the first that failed.")
@@ -32,7 +32,7 @@ struct Open: AsyncParsableCommand {
         let (run, command) = (run.id, command)
         let code = try await RetainedWorkspaceShell.with(
             run: run, step: step, command: command, state: state.folder(),
-            folders: box.options(in: state.folder()).folders
+            folders: daemonOptions.options(in: state.folder()).folders
         ) { shell in
             if command.isEmpty {
                 let name = TerminalText.name(shell.step.name)

@@ -8,7 +8,7 @@ struct Rerun: AsyncParsableCommand {
         commandName: "rerun", abstract: "Repeats a finished run as a new run of the same commit and definition.")
 
     @OptionGroup var state: StateOptions
-    @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
+    @OptionGroup(title: HelpText.daemon) var daemonOptions: DaemonOptionGroup
     @Argument(help: RunArgument.help)
     var run: RunArgument
     @Flag(help: "Repeat only steps that did not pass, in the run's retained workspace.")
@@ -30,9 +30,9 @@ struct Rerun: AsyncParsableCommand {
         try await state.resolve(&run)
         let folder = try state.folder()
         let access = try await DaemonAccess.open(
-            folder, purpose: "rerun \(run)", options: box.options(in: folder), log: Log.quiet)
+            folder, purpose: "rerun \(run)", options: daemonOptions.options(in: folder), log: Log.quiet)
         do {
-            try await DaemonSettings.check(box.given, access)
+            try await DaemonSettings.check(daemonOptions.given, access)
             if case .own = access, detach {
                 throw CommandEnd(
                     code: 2, message: "--detach needs a running daemon: start `pipectl watch`, or leave it out")

@@ -18,7 +18,7 @@ struct Run: AsyncParsableCommand {
             """)
 
     @OptionGroup var state: StateOptions
-    @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
+    @OptionGroup(title: HelpText.daemon) var daemonOptions: DaemonOptionGroup
     @Argument(help: "The workflow's name.")
     var workflow: String
     @Option(help: "The repository.")
@@ -64,9 +64,9 @@ struct Run: AsyncParsableCommand {
         let folder = try state.folder()
         let location = WatchedRepository.isRemote(self.folder) ? self.folder : try RunSubject.top(of: self.folder)
         let access = try await DaemonAccess.open(
-            folder, purpose: "run \(workflow)", options: box.options(in: folder), log: Log.quiet)
+            folder, purpose: "run \(workflow)", options: daemonOptions.options(in: folder), log: Log.quiet)
         do {
-            try await DaemonSettings.check(box.given, access)
+            try await DaemonSettings.check(daemonOptions.given, access)
             if case .own = access, detach {
                 throw CommandEnd(
                     code: 2, message: "--detach needs a running daemon: start `pipectl watch`, or leave it out")

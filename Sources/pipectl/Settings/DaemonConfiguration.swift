@@ -3,7 +3,7 @@ import Pipeline
 import Settings
 
 /// What settings are written into: the options of the box and of watching, and what is put together from several.
-struct BoxConfiguration {
+struct DaemonConfiguration {
     var options = BoxOptions()
     var watching = WatchOptions()
     var protected: [String] = []
@@ -12,7 +12,7 @@ struct BoxConfiguration {
     var isVerbose = false
 
     /// - Throws: ``GlobProblem`` for a pattern that can't be read; the table's checks have found it before.
-    func finished() throws -> BoxConfiguration {
+    func finished() throws -> DaemonConfiguration {
         var result = self
         result.options.trust = try TrustPolicy(
             protected: protected, allowedAuthors: allowedAuthors, protectedPaths: protectedPaths)
@@ -21,14 +21,14 @@ struct BoxConfiguration {
 }
 
 /// One setting of the box, and where its value goes.
-struct BoxSetting: Sendable {
+struct DeclaredSetting: Sendable {
     let setting: Setting
     /// Whether it changes only what a daemon does: a process that runs one thing leaves its default alone.
     var isOfDaemon = false
-    let apply: @Sendable (SettingValue, inout BoxConfiguration) -> Void
+    let apply: @Sendable (SettingValue, inout DaemonConfiguration) -> Void
 
     /// Marks a setting that only a daemon has.
-    func ofDaemon() -> BoxSetting {
+    func ofDaemon() -> DeclaredSetting {
         var copy = self
         copy.isOfDaemon = true
         return copy
@@ -36,96 +36,96 @@ struct BoxSetting: Sendable {
 }
 
 // One way to declare each kind of setting. The default is what BoxOptions and WatchOptions have, so that it is said once.
-extension BoxSetting {
-    typealias Path<Value> = WritableKeyPath<BoxConfiguration, Value> & Sendable
+extension DeclaredSetting {
+    typealias Path<Value> = WritableKeyPath<DaemonConfiguration, Value> & Sendable
     typealias Check = @Sendable (String) -> String?
 
     static func whole(
         _ key: String, _ range: ClosedRange<Int>, _ path: any Path<Int>, flag: Setting.Flag?, _ summary: String
-    ) -> BoxSetting {
-        BoxSetting(
+    ) -> DeclaredSetting {
+        DeclaredSetting(
             setting: Setting(
-                key, .whole(range), standard: .whole(BoxConfiguration()[keyPath: path]), flag: flag, summary)
-        ) { value, box in
-            if case .whole(let number) = value { box[keyPath: path] = number }
+                key, .whole(range), standard: .whole(DaemonConfiguration()[keyPath: path]), flag: flag, summary)
+        ) { value, daemon in
+            if case .whole(let number) = value { daemon[keyPath: path] = number }
         }
     }
 
     /// A limit: 0 means none.
     static func limit(
         _ key: String, _ path: any Path<Int?>, note: String? = nil, flag: Setting.Flag?, _ summary: String
-    ) -> BoxSetting {
-        let standard = BoxConfiguration()[keyPath: path].map(SettingValue.whole)
-        return BoxSetting(
+    ) -> DeclaredSetting {
+        let standard = DaemonConfiguration()[keyPath: path].map(SettingValue.whole)
+        return DeclaredSetting(
             setting: Setting(
                 key, .whole(0...1_000_000_000), standard: standard, note: note ?? (standard == nil ? "no limit" : nil),
                 flag: flag, summary)
-        ) { value, box in
-            if case .whole(let number) = value { box[keyPath: path] = number == 0 ? nil : number }
+        ) { value, daemon in
+            if case .whole(let number) = value { daemon[keyPath: path] = number == 0 ? nil : number }
         }
     }
 
     static func size(
         _ key: String, _ range: ClosedRange<Int>, _ path: any Path<Int>, flag: Setting.Flag?, bare: SizeText.Unit,
         _ summary: String
-    ) -> BoxSetting {
-        BoxSetting(
+    ) -> DeclaredSetting {
+        DeclaredSetting(
             setting: Setting(
-                key, .size(range), standard: .size(BoxConfiguration()[keyPath: path]), flag: flag, bare: .size(bare),
+                key, .size(range), standard: .size(DaemonConfiguration()[keyPath: path]), flag: flag, bare: .size(bare),
                 summary)
-        ) { value, box in
-            if case .size(let bytes) = value { box[keyPath: path] = bytes }
+        ) { value, daemon in
+            if case .size(let bytes) = value { daemon[keyPath: path] = bytes }
         }
     }
 
     /// A limit in bytes: 0 means none.
     static func sizeLimit(
         _ key: String, _ path: any Path<Int?>, note: String? = nil, flag: Setting.Flag?, _ summary: String
-    ) -> BoxSetting {
-        let standard = note == nil ? BoxConfiguration()[keyPath: path].map(SettingValue.size) : nil
-        return BoxSetting(
+    ) -> DeclaredSetting {
+        let standard = note == nil ? DaemonConfiguration()[keyPath: path].map(SettingValue.size) : nil
+        return DeclaredSetting(
             setting: Setting(
                 key, .size(0...1 << 50), standard: standard, note: note ?? (standard == nil ? "no limit" : nil),
                 flag: flag, bare: .size(.mebibytes), summary)
-        ) { value, box in
-            if case .size(let bytes) = value { box[keyPath: path] = bytes == 0 ? nil : bytes }
+        ) { value, daemon in
+            if case .size(let bytes) = value { daemon[keyPath: path] = bytes == 0 ? nil : bytes }
         }
     }
 
     /// A limit of time: 0 means none.
     static func timeLimit(_ key: String, _ path: any Path<Double?>, flag: Setting.Flag?, _ summary: String)
-        -> BoxSetting
+        -> DeclaredSetting
     {
-        BoxSetting(
+        DeclaredSetting(
             setting: Setting(
                 key, .duration(.zero ... .seconds(864_000_000)), standard: nil, note: "no limit", flag: flag,
                 bare: .time(.seconds), summary)
-        ) { value, box in
-            if case .duration(let time) = value { box[keyPath: path] = time == .zero ? nil : time / .seconds(1) }
+        ) { value, daemon in
+            if case .duration(let time) = value { daemon[keyPath: path] = time == .zero ? nil : time / .seconds(1) }
         }
     }
 
     static func duration(
         _ key: String, _ range: ClosedRange<Duration>, _ path: any Path<Duration>, flag: Setting.Flag?,
         bare: DurationText.Unit?, isPerRepository: Bool = false, _ summary: String
-    ) -> BoxSetting {
-        BoxSetting(
+    ) -> DeclaredSetting {
+        DeclaredSetting(
             setting: Setting(
-                key, .duration(range), standard: .duration(BoxConfiguration()[keyPath: path]), flag: flag,
+                key, .duration(range), standard: .duration(DaemonConfiguration()[keyPath: path]), flag: flag,
                 bare: bare.map { .time($0) }, isPerRepository: isPerRepository, summary)
-        ) { value, box in
-            if case .duration(let time) = value { box[keyPath: path] = time }
+        ) { value, daemon in
+            if case .duration(let time) = value { daemon[keyPath: path] = time }
         }
     }
 
     static func flag(
         _ key: String, _ path: any Path<Bool>, standard: Bool? = nil, flag: Setting.Flag?, _ summary: String
-    ) -> BoxSetting {
-        BoxSetting(
+    ) -> DeclaredSetting {
+        DeclaredSetting(
             setting: Setting(
-                key, .flag, standard: .flag(standard ?? BoxConfiguration()[keyPath: path]), flag: flag, summary)
-        ) { value, box in
-            if case .flag(let isOn) = value { box[keyPath: path] = isOn }
+                key, .flag, standard: .flag(standard ?? DaemonConfiguration()[keyPath: path]), flag: flag, summary)
+        ) { value, daemon in
+            if case .flag(let isOn) = value { daemon[keyPath: path] = isOn }
         }
     }
 
@@ -133,13 +133,13 @@ extension BoxSetting {
         _ key: String, _ path: any Path<String?>, note: String? = nil, flag: Setting.Flag?,
         isPerRepository: Bool = false,
         isPrivate: Bool = false, _ summary: String, check: Check? = nil
-    ) -> BoxSetting {
-        BoxSetting(
+    ) -> DeclaredSetting {
+        DeclaredSetting(
             setting: Setting(
                 key, .text, standard: nil, note: note, flag: flag, isPerRepository: isPerRepository,
                 isPrivate: isPrivate, summary, check: check)
-        ) { value, box in
-            if case .text(let text) = value { box[keyPath: path] = text }
+        ) { value, daemon in
+            if case .text(let text) = value { daemon[keyPath: path] = text }
         }
     }
 
@@ -147,12 +147,12 @@ extension BoxSetting {
         _ key: String, _ path: any Path<[String]>, flag: Setting.Flag?, isPerRepository: Bool = false,
         _ summary: String,
         check: Check? = nil
-    ) -> BoxSetting {
-        BoxSetting(
+    ) -> DeclaredSetting {
+        DeclaredSetting(
             setting: Setting(
                 key, .list, standard: .list([]), flag: flag, isPerRepository: isPerRepository, summary, check: check)
-        ) { value, box in
-            if case .list(let texts) = value { box[keyPath: path] = texts }
+        ) { value, daemon in
+            if case .list(let texts) = value { daemon[keyPath: path] = texts }
         }
     }
 }

@@ -10,7 +10,7 @@ import Testing
 
 @testable import pipectl
 
-@Suite struct BoxSettingsTests {
+@Suite struct DeclaredSettingsTests {
     /// A correct value that is not the default.
     private static func sample(_ setting: Setting) -> String {
         switch setting.key {
@@ -34,7 +34,7 @@ import Testing
     private static func resolve(
         _ file: String = "{}", environment: [String: String] = [:], flags: [GivenFlag] = []
     ) throws -> ResolvedSettings {
-        let table = BoxSettings.table
+        let table = DeclaredSettings.table
         let document = try SettingsDocument(Array(file.utf8), path: "/box/config.json", table: table)
         return try SettingsResolver(table: table, document: document, environment: environment, flags: flags).resolve()
     }
@@ -44,7 +44,7 @@ import Testing
     }
 
     /// A text that is the same for equal values: the order of a set is not.
-    private static func described(_ configuration: BoxConfiguration) -> String {
+    private static func described(_ configuration: DaemonConfiguration) -> String {
         var configuration = configuration
         let events = configuration.options.notify.events.map(\.rawValue).sorted()
         (configuration.options.notify.events, configuration.options.settings) = ([], [])
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func `keys, flags and variables are unique`() {
-        let settings = BoxSettings.table.settings
+        let settings = DeclaredSettings.table.settings
         #expect(Set(settings.map(\.key)).count == settings.count)
         #expect(Set(settings.map(\.environmentName)).count == settings.count)
         let flags = settings.compactMap(\.flag)
@@ -70,8 +70,8 @@ import Testing
         #expect(try Self.resolve(environment: ["PIPECTL_\(name)": "x"]).entries.isEmpty)
     }
 
-    @Test func `without settings a box has the options that it has in code`() throws {
-        #expect(try Self.described(Self.resolve(), isDaemon: false) == Self.described(BoxConfiguration()))
+    @Test func `without settings a daemon has the options that it has in code`() throws {
+        #expect(try Self.described(Self.resolve(), isDaemon: false) == Self.described(DaemonConfiguration()))
         let daemon = try Self.resolve().configuration(isDaemon: true).options
         #expect(daemon.proofSampling == 0.02)
         #expect(daemon.refreshesBases)
@@ -81,17 +81,17 @@ import Testing
         #expect(daemon.slots == BoxOptions().slots)
     }
 
-    @Test(arguments: BoxSettings.table.settings.map(\.key))
+    @Test(arguments: DeclaredSettings.table.settings.map(\.key))
     func `each setting changes what the daemon does`(key: String) throws {
-        let setting = try #require(BoxSettings.table[key])
+        let setting = try #require(DeclaredSettings.table[key])
         let settings = try Self.resolve(environment: [setting.environmentName: Self.sample(setting)])
         #expect(settings.entries[key]?.source.kind == .environment)
         #expect(try Self.described(settings, isDaemon: true) != Self.described(Self.resolve(), isDaemon: true))
     }
 
-    @Test(arguments: BoxSettings.table.settings.map(\.key))
+    @Test(arguments: DeclaredSettings.table.settings.map(\.key))
     func `each flag of the table is one of watch`(key: String) throws {
-        let setting = try #require(BoxSettings.table[key])
+        let setting = try #require(DeclaredSettings.table[key])
         let flag = try #require(setting.flag)
         let sample = Self.sample(setting)
         let arguments =
@@ -116,27 +116,29 @@ import Testing
                 "--interval",
                 "0.5", "--clean-room", "0.5", "--keep-failed-limit", "9", "--fetch-deadline", "10",
             ]) as? Watch)
-        let box = try Self.resolve(flags: watch.given).configuration(isDaemon: true)
-        #expect(box.options.grace == .seconds(7))
-        #expect(box.options.minimumFreeBytes == 2 << 20)
-        #expect(box.options.baseBytes == 3 << 30)
-        #expect(box.options.logBytes == 4 << 20)
-        #expect(box.options.stepLimits.memory == 5 << 20)
-        #expect(box.options.stepLimits.cpuTime == 6)
-        #expect(box.options.runLimits.wallTime == 7)
-        #expect(box.options.treeLimits.bytes == 8 << 20)
-        #expect(box.watching.interval == .milliseconds(500))
-        #expect(box.options.cleanRoomInterval == .seconds(1_800))
-        #expect(box.options.keptBytes == 9 << 30)
-        #expect(box.watching.fetchDeadline == .seconds(10))
+        let daemon = try Self.resolve(flags: watch.given).configuration(isDaemon: true)
+        #expect(daemon.options.grace == .seconds(7))
+        #expect(daemon.options.minimumFreeBytes == 2 << 20)
+        #expect(daemon.options.baseBytes == 3 << 30)
+        #expect(daemon.options.logBytes == 4 << 20)
+        #expect(daemon.options.stepLimits.memory == 5 << 20)
+        #expect(daemon.options.stepLimits.cpuTime == 6)
+        #expect(daemon.options.runLimits.wallTime == 7)
+        #expect(daemon.options.treeLimits.bytes == 8 << 20)
+        #expect(daemon.watching.interval == .milliseconds(500))
+        #expect(daemon.options.cleanRoomInterval == .seconds(1_800))
+        #expect(daemon.options.keptBytes == 9 << 30)
+        #expect(daemon.watching.fetchDeadline == .seconds(10))
     }
 
     @Test func `0 takes a limit away`() throws {
-        let box = try Self.resolve("{\"limits\": {\"run\": {\"memory\": 0, \"processes\": 0, \"wallTime\": \"0s\"}}}")
-            .configuration(isDaemon: true)
-        #expect(box.options.runLimits.memory == nil)
-        #expect(box.options.runLimits.processes == nil)
-        #expect(box.options.runLimits.wallTime == nil)
+        let daemon = try Self.resolve(
+            "{\"limits\": {\"run\": {\"memory\": 0, \"processes\": 0, \"wallTime\": \"0s\"}}}"
+        )
+        .configuration(isDaemon: true)
+        #expect(daemon.options.runLimits.memory == nil)
+        #expect(daemon.options.runLimits.processes == nil)
+        #expect(daemon.options.runLimits.wallTime == nil)
     }
 
     @Test func `watch takes its repositories from the file, and their values`() throws {
@@ -164,17 +166,17 @@ import Testing
     @Test func `a file that is named must be there`() throws {
         let folder = try TemporaryFolder()
         let state = try StateFolder(environment: ["PIPECTL_HOME": folder.path])
-        #expect(try BoxSettings.resolve(in: state, config: nil, flags: [], environment: [:]).entries.isEmpty)
+        #expect(try DeclaredSettings.resolve(in: state, config: nil, flags: [], environment: [:]).entries.isEmpty)
         #expect {
-            try BoxSettings.resolve(in: state, config: "\(folder.path)/x", flags: [], environment: [:])
+            try DeclaredSettings.resolve(in: state, config: "\(folder.path)/x", flags: [], environment: [:])
         } throws: {
             ($0 as? CommandEnd)?.code == 2
         }
         let path = try folder.write("config.json", Array("{\"slots\": 3}".utf8))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-        #expect(try BoxSettings.resolve(in: state, config: nil, flags: [], environment: [:])["slots"] == .whole(3))
+        #expect(try DeclaredSettings.resolve(in: state, config: nil, flags: [], environment: [:])["slots"] == .whole(3))
         let environment = ["PIPECTL_CONFIG": "\(folder.path)/y"]
-        #expect { try BoxSettings.resolve(in: state, config: nil, flags: [], environment: environment) } throws: {
+        #expect { try DeclaredSettings.resolve(in: state, config: nil, flags: [], environment: environment) } throws: {
             ($0 as? CommandEnd)?.code == 2
         }
     }

@@ -3,7 +3,7 @@ import Foundation
 import Settings
 import StateFiles
 
-extension BoxSettings {
+extension DeclaredSettings {
     /// The file's path if none is named.
     static func standardFile(in folder: StateFolder) -> String { "\(folder.path)/config.json" }
 
@@ -27,7 +27,7 @@ extension BoxSettings {
     }
 }
 
-extension BoxSettings {
+extension DeclaredSettings {
     /// The options of a box that a command without flags for it opens.
     static func options(in folder: StateFolder) throws -> BoxOptions {
         try resolve(in: folder, config: nil, flags: []).configuration(isDaemon: false).options
@@ -38,23 +38,23 @@ extension ResolvedSettings {
     /// The options of the box.
     ///
     /// - Parameter isDaemon: Whether the settings that only a daemon has count, too.
-    func configuration(isDaemon: Bool) throws -> BoxConfiguration {
-        var box = BoxConfiguration()
-        for row in BoxSettings.all where isDaemon || !row.isOfDaemon {
+    func configuration(isDaemon: Bool) throws -> DaemonConfiguration {
+        var daemon = DaemonConfiguration()
+        for row in DeclaredSettings.all where isDaemon || !row.isOfDaemon {
             guard let value = self[row.setting.key] ?? (isDaemon ? row.setting.standard : nil) else { continue }
-            row.apply(value, &box)
+            row.apply(value, &daemon)
         }
-        box.options.settings = records
-        return try box.finished()
+        daemon.options.settings = records
+        return try daemon.finished()
     }
 
     /// How the repository is watched: as all are, but for what it has values of its own for.
     func watching(_ repository: Repository) throws -> WatchOptions {
-        var box = try configuration(isDaemon: true)
-        for row in BoxSettings.all where row.setting.isPerRepository {
-            if let value = repository[row.setting.key] { row.apply(value, &box) }
+        var daemon = try configuration(isDaemon: true)
+        for row in DeclaredSettings.all where row.setting.isPerRepository {
+            if let value = repository[row.setting.key] { row.apply(value, &daemon) }
         }
-        return box.watching
+        return daemon.watching
     }
 
     /// What `watch` looks at: the repositories that are named, else those of the file.

@@ -5,25 +5,25 @@ import Settings
 import StateFiles
 
 /// Settings of the box that can be given for one command; the same flags as those of the daemon.
-struct BoxOptionGroup: ParsableArguments {
+struct DaemonOptionGroup: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The file with settings. Default: $PIPECTL_CONFIG, else config.json in the state folder.", valueName: "file"
         ))
     var config: String?
-    @Option(BoxSettings.slots) var slots: GivenFlag?
-    @Option(BoxSettings.resources) var resources: [GivenFlag] = []
-    @Option(BoxSettings.grace) var grace: GivenFlag?
-    @Option(BoxSettings.minimumFree) var minimumFree: GivenFlag?
-    @Option(BoxSettings.snapshotLimit) var baseLimit: GivenFlag?
-    @Option(BoxSettings.logLimit) var logLimit: GivenFlag?
-    @Option(BoxSettings.protected, "glob") var protected: [GivenFlag] = []
-    @Option(BoxSettings.allowAuthors, "glob") var allowedAuthors: [GivenFlag] = []
-    @Option(BoxSettings.protectPaths, "glob") var protectedPaths: [GivenFlag] = []
-    @Flag(BoxSettings.allowUnsandboxed) var allowUnsandboxed = false
-    @Option(BoxSettings.readable, "path") var readable: [GivenFlag] = []
-    @Option(BoxSettings.writable, "path") var writable: [GivenFlag] = []
-    @Option(BoxSettings.shared, "path") var shared: [GivenFlag] = []
+    @Option(DeclaredSettings.slots) var slots: GivenFlag?
+    @Option(DeclaredSettings.resources) var resources: [GivenFlag] = []
+    @Option(DeclaredSettings.grace) var grace: GivenFlag?
+    @Option(DeclaredSettings.minimumFree) var minimumFree: GivenFlag?
+    @Option(DeclaredSettings.snapshotLimit) var baseLimit: GivenFlag?
+    @Option(DeclaredSettings.logLimit) var logLimit: GivenFlag?
+    @Option(DeclaredSettings.protected, "glob") var protected: [GivenFlag] = []
+    @Option(DeclaredSettings.allowAuthors, "glob") var allowedAuthors: [GivenFlag] = []
+    @Option(DeclaredSettings.protectPaths, "glob") var protectedPaths: [GivenFlag] = []
+    @Flag(DeclaredSettings.allowUnsandboxed) var allowUnsandboxed = false
+    @Option(DeclaredSettings.readable, "path") var readable: [GivenFlag] = []
+    @Option(DeclaredSettings.writable, "path") var writable: [GivenFlag] = []
+    @Option(DeclaredSettings.shared, "path") var shared: [GivenFlag] = []
     @Option(
         membersOf: "limit",
         "A limit for each step: memory, file-size, output, workspace, cpu-time, wall-time, processes or open-files; 0 means no limit."
@@ -44,13 +44,13 @@ struct BoxOptionGroup: ParsableArguments {
             treeLimits,
         ].flatMap { $0 }
         return single + lists
-            + (allowUnsandboxed ? [GivenFlag(BoxSettings.allowUnsandboxed.setting, isOn: true)] : [])
+            + (allowUnsandboxed ? [GivenFlag(DeclaredSettings.allowUnsandboxed.setting, isOn: true)] : [])
     }
 
     /// The options of a box that this process opens for one command.
     ///
     /// - Throws: `SettingsError` with everything that is wrong.
     func options(in folder: StateFolder) throws -> BoxOptions {
-        try BoxSettings.resolve(in: folder, config: config, flags: given).configuration(isDaemon: false).options
+        try DeclaredSettings.resolve(in: folder, config: config, flags: given).configuration(isDaemon: false).options
     }
 }

@@ -7,10 +7,10 @@ import Settings
 /// Every setting of the box, declared once: keys of the file, names of variables, flags, help and docs/settings.md follow.
 ///
 /// To add one: its line here, in ``all``, and for a flag an `@Option` in one of the option groups.
-enum BoxSettings {
+enum DeclaredSettings {
     static let table = SettingsTable(all.map(\.setting))
 
-    static let all: [BoxSetting] =
+    static let all: [DeclaredSetting] =
         [slots, resources, grace, minimumFree, logLimit]
         + stepLimits + runLimits + treeLimits
         + [allowUnsandboxed, readable, writable, shared]
@@ -21,28 +21,28 @@ enum BoxSettings {
 
     // MARK: Capacity
 
-    static let slots = BoxSetting(
+    static let slots = DeclaredSetting(
         setting: Setting(
             "slots", .whole(1...1_024), standard: nil, note: "the number of processors", flag: .option("slots"),
             "How many steps run at the same time.")
-    ) { value, box in
+    ) { value, daemon in
         guard case .whole(let count) = value else { return }
-        (box.options.slots, box.options.runs) = (count, count)
+        (daemon.options.slots, daemon.options.runs) = (count, count)
     }
-    static let resources = BoxSetting(
+    static let resources = DeclaredSetting(
         setting: Setting(
             "resources", .counts, standard: .counts([:]), flag: .option("resource"),
-            "The box's capacity of a named resource, as name=count on the command line; may be repeated.")
-    ) { value, box in
-        if case .counts(let counts) = value { box.options.capacities = counts }
+            "The daemon's capacity of a named resource, as name=count on the command line; may be repeated.")
+    ) { value, daemon in
+        if case .counts(let counts) = value { daemon.options.capacities = counts }
     }
-    static let grace = BoxSetting.duration(
+    static let grace = DeclaredSetting.duration(
         "grace", .zero ... .seconds(3_600), \.options.grace, flag: .option("grace"), bare: .seconds,
         "How long a step may take to end after SIGTERM.")
-    static let minimumFree = BoxSetting.size(
+    static let minimumFree = DeclaredSetting.size(
         "minimumFree", 0...1 << 50, \.options.minimumFreeBytes, flag: .option("minimum-free"), bare: .mebibytes,
         "Start no run while less than this (at least 8MiB) is free on the disk of the state folder.")
-    static let logLimit = BoxSetting.size(
+    static let logLimit = DeclaredSetting.size(
         "logLimit", 1 << 20...1 << 40, \.options.logBytes, flag: .option("log-limit"), bare: .mebibytes,
         "Keep this much of each log's start, and of its end.")
 
@@ -61,12 +61,13 @@ enum BoxSettings {
         fileSize: \.options.runLimits.fileSize, openFiles: \.options.runLimits.openFiles)
 
     private static func limits(
-        _ of: String, flag: String, memoryNote: String? = nil, memory: any BoxSetting.Path<Int?>,
-        processes: any BoxSetting.Path<Int?>, cpuTime: any BoxSetting.Path<Double?>,
-        wallTime: any BoxSetting.Path<Double?>,
-        output: any BoxSetting.Path<Int?>, workspace: any BoxSetting.Path<Int?>, fileSize: any BoxSetting.Path<Int?>,
-        openFiles: any BoxSetting.Path<Int?>
-    ) -> [BoxSetting] {
+        _ of: String, flag: String, memoryNote: String? = nil, memory: any DeclaredSetting.Path<Int?>,
+        processes: any DeclaredSetting.Path<Int?>, cpuTime: any DeclaredSetting.Path<Double?>,
+        wallTime: any DeclaredSetting.Path<Double?>,
+        output: any DeclaredSetting.Path<Int?>, workspace: any DeclaredSetting.Path<Int?>,
+        fileSize: any DeclaredSetting.Path<Int?>,
+        openFiles: any DeclaredSetting.Path<Int?>
+    ) -> [DeclaredSetting] {
         func key(_ name: String) -> String { "limits.\(of).\(name)" }
         func member(_ name: String) -> Setting.Flag { .member(of: flag, name: name) }
         return [
@@ -87,7 +88,7 @@ enum BoxSettings {
     }
 
     static let treeLimits = [
-        BoxSetting.whole(
+        DeclaredSetting.whole(
             "limits.tree.entries", 1...1_000_000_000, \.options.treeLimits.entries,
             flag: .member(of: "tree-limit", name: "entries"),
             "Files and folders of a commit, counted before the checkout."),
@@ -101,102 +102,102 @@ enum BoxSettings {
 
     // MARK: Sandbox
 
-    static let allowUnsandboxed = BoxSetting.flag(
+    static let allowUnsandboxed = DeclaredSetting.flag(
         "sandbox.allowUnsandboxed", \.options.allowsUnsandboxed, flag: .toggle("allow-unsandboxed"),
         "Where no sandbox is possible, run changes without one, with all rights of this user.")
-    static let readable = BoxSetting.list(
+    static let readable = DeclaredSetting.list(
         "sandbox.readable", \.options.readable, flag: .option("readable"),
         "A folder that steps may read; may be repeated.", check: folder)
-    static let writable = BoxSetting.list(
+    static let writable = DeclaredSetting.list(
         "sandbox.writable", \.options.writable, flag: .option("writable"),
         "A folder that steps of merged code may write and other steps may read; may be repeated.", check: folder)
-    static let shared = BoxSetting.list(
+    static let shared = DeclaredSetting.list(
         "sandbox.shared", \.options.shared, flag: .option("shared"),
         "A folder that all steps may write, also those of unmerged changes; may be repeated.", check: folder)
 
     // MARK: Trust
 
-    static let protected = BoxSetting.list(
+    static let protected = DeclaredSetting.list(
         "trust.protected", \.protected, flag: .option("protected"),
         "Further protected branches, as a glob: their commits count as merged; may be repeated.", check: glob)
-    static let allowAuthors = BoxSetting.list(
+    static let allowAuthors = DeclaredSetting.list(
         "trust.allowAuthors", \.allowedAuthors, flag: .option("allow-authors"),
         "Changes by other authors need approval: a name or e-mail, as a glob like '*@example.com'; may be repeated.",
         check: glob)
-    static let protectPaths = BoxSetting.list(
+    static let protectPaths = DeclaredSetting.list(
         "trust.protectPaths", \.protectedPaths, flag: .option("protect-paths"),
         "Changes to paths that match this glob need approval; may be repeated.", check: glob)
 
     // MARK: Proofs and workspaces
 
-    static let proofs = BoxSetting.flag(
+    static let proofs = DeclaredSetting.flag(
         "proofs.enabled", \.options.usesProofs, flag: .inverted("proofs"),
         "Skip steps that are proved by an earlier run with the same inputs.")
-    static let proofSampling = BoxSetting(
+    static let proofSampling = DeclaredSetting(
         setting: Setting(
             "proofs.sampling", .share, standard: .share(0.02), flag: .option("proof-sampling"),
             "The share of proved steps that is run anyway, to find wrong proofs.")
-    ) { value, box in
-        if case .share(let share) = value { box.options.proofSampling = share }
+    ) { value, daemon in
+        if case .share(let share) = value { daemon.options.proofSampling = share }
     }.ofDaemon()
-    static let snapshotLimit = BoxSetting.size(
+    static let snapshotLimit = DeclaredSetting.size(
         "snapshots.limit", 0...1 << 50, \.options.baseBytes, flag: .option("base-limit"), bare: .gibibytes,
         "Disk space for all snapshots together; with 0 every run starts from a fresh workspace.")
-    static let refresh = BoxSetting.flag(
+    static let refresh = DeclaredSetting.flag(
         "snapshots.refresh", \.options.refreshesBases, standard: true, flag: .inverted("refresh"),
         "Use idle time to keep warm workspaces of target branches, and to test these branches in fresh ones."
     ).ofDaemon()
-    static let cleanRoom = BoxSetting.duration(
+    static let cleanRoom = DeclaredSetting.duration(
         "snapshots.cleanRoom", .milliseconds(360) ... .seconds(360_000_000), \.options.cleanRoomInterval,
         flag: .option("clean-room"), bare: .hours,
         "The time after which a branch that passes in a warm workspace is tested in a fresh one.")
-    static let keepFailed = BoxSetting.duration(
+    static let keepFailed = DeclaredSetting.duration(
         "retained.time", .zero ... .seconds(864_000_000), \.options.keepFailed, flag: .option("keep-failed"), bare: nil,
         "How long a failed run's workspace is retained for `rerun --failed` and `open`; 0 for not at all.")
-    static let keepFailedLimit = BoxSetting.size(
+    static let keepFailedLimit = DeclaredSetting.size(
         "retained.limit", 0...1 << 50, \.options.keptBytes, flag: .option("keep-failed-limit"), bare: .gibibytes,
         "Disk space for all retained workspaces together.")
 
     // MARK: Watching
 
-    static let interval = BoxSetting(
+    static let interval = DeclaredSetting(
         setting: Setting(
             "watch.interval", .duration(.milliseconds(100) ... .seconds(86_400)), standard: nil,
             note: "30s; 3m for a local repository whose file events are complete", flag: .option("interval"),
             bare: .time(.seconds), isPerRepository: true, "The time between looks at a repository.")
-    ) { value, box in
-        if case .duration(let time) = value { box.watching.interval = time }
+    ) { value, daemon in
+        if case .duration(let time) = value { daemon.watching.interval = time }
     }
-    static let changes = BoxSetting.list(
+    static let changes = DeclaredSetting.list(
         "watch.changes", \.watching.changePatterns, flag: .option("changes"), isPerRepository: true,
         "Branches that count as changes, as a glob like 'agent/*'; may be repeated.", check: glob)
-    static let target = BoxSetting.text(
+    static let target = DeclaredSetting.text(
         "watch.target", \.watching.target,
         note: "what the repository's HEAD named at the first look, or what `pipectl protect` has set since",
         flag: .option("target"), isPerRepository: true, "The target branch, whose commits count as merged.")
-    static let since = BoxSetting(
+    static let since = DeclaredSetting(
         setting: Setting(
             "watch.since", .text, standard: nil, note: "none", flag: .option("since"), isPerRepository: true,
             "At the first look, also test changes pushed since this time: 6h or 2d ago, or a date like 2026-01-31.",
             check: { PastTime.read($0) == nil ? "write a time like 6h or 2d, or a date like 2026-01-31." : nil })
-    ) { value, box in
-        if case .text(let text) = value { box.watching.since = PastTime.read(text) }
+    ) { value, daemon in
+        if case .text(let text) = value { daemon.watching.since = PastTime.read(text) }
     }
-    static let fetchDeadline = BoxSetting.duration(
+    static let fetchDeadline = DeclaredSetting.duration(
         "watch.fetchDeadline", .seconds(1) ... .seconds(86_400), \.watching.fetchDeadline,
         flag: .option("fetch-deadline"), bare: .seconds, isPerRepository: true, "How long a fetch may take.")
 
     // MARK: Telling
 
-    static let notes = BoxSetting.flag(
+    static let notes = DeclaredSetting.flag(
         "notes", \.options.writesNotes, flag: .toggle("notes"),
         "Also write a summary of each run to refs/notes/pipectl of the watched repository."
     ).ofDaemon()
-    static let notifyCommand = BoxSetting.text(
+    static let notifyCommand = DeclaredSetting.text(
         "notify.command", \.options.notify.command, flag: .option("notify-command"),
         "Run this command line for each event, with the event as JSON on standard input; retried until it exits with 0."
     ).ofDaemon()
-    static let notifyURL = BoxSetting.text(
+    static let notifyURL = DeclaredSetting.text(
         "notify.url", \.options.notify.url, flag: .option("notify-url"), isPrivate: true,
         "POST each event as JSON to this http or https URL with curl; retried until it succeeds.",
         check: { url in
@@ -204,15 +205,15 @@ enum BoxSettings {
             return url.contains(" ") ? "a URL has no spaces." : nil
         }
     ).ofDaemon()
-    static let notifyOn = BoxSetting(
+    static let notifyOn = DeclaredSetting(
         setting: Setting(
             "notify.on", .list, standard: .list(events(NotifyOptions().events)), flag: .option("notify-on"),
             "An event: branch, change, red, green, release or approval; may be repeated.",
             check: { NotifyEvent.Kind(rawValue: $0) == nil ? "there are \(allEvents)." : nil })
-    ) { value, box in
-        if case .list(let names) = value { box.options.notify.events = Set(names.compactMap(NotifyEvent.Kind.init)) }
+    ) { value, daemon in
+        if case .list(let names) = value { daemon.options.notify.events = Set(names.compactMap(NotifyEvent.Kind.init)) }
     }.ofDaemon()
-    static let verbose = BoxSetting.flag(
+    static let verbose = DeclaredSetting.flag(
         "verbose", \.isVerbose, flag: .toggle("verbose"), "Write more to the daemon's log.")
 
     private static let allEvents = NotifyEvent.Kind.allCases.map(\.rawValue).joined(separator: ", ")
@@ -223,14 +224,14 @@ enum BoxSettings {
 
     // MARK: Checks
 
-    private static let glob: BoxSetting.Check = { text in
+    private static let glob: DeclaredSetting.Check = { text in
         do throws(GlobProblem) {
             _ = try Glob(text)
             return nil
         } catch { return error.description }
     }
 
-    private static let folder: BoxSetting.Check = { path in
+    private static let folder: DeclaredSetting.Check = { path in
         guard path.hasPrefix("/"), path != "/", FileManager.default.fileExists(atPath: path) else {
             return "it is not the absolute path of an existing folder that steps could see."
         }
