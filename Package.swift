@@ -197,6 +197,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(name: "MCP", swiftSettings: settings),
+        .target(name: "MergeQueue", swiftSettings: settings),
         .target(
             name: "ProjectSetup",
             dependencies: [
@@ -254,6 +255,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
+        .testTarget(name: "MergeQueueTests", dependencies: ["MergeQueue", "TestBasics"], swiftSettings: settings),
         .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "GitTests",

@@ -39,6 +39,7 @@ extension Index {
         migrator.registerMigration("missingTarget") { db in try createMissingTarget(db) }
         migrator.registerMigration("forge") { db in try createForge(db) }
         migrator.registerMigration("archiveQueue") { db in try createArchiveQueue(db) }
+        migrator.registerMigration("landing") { db in try createLanding(db) }
         return migrator
     }
 

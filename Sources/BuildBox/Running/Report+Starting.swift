@@ -51,6 +51,10 @@ extension RunRequest {
     /// What is tested, as a person would say it.
     public var subjectInWords: String {
         if let fix, let change { return "\(fix.inWords), change \(change.name) into \(change.target)" }
+        if let landing, let change {
+            let names = landing.map(\.name).joined(separator: ", ")
+            return "change\(landing.count == 1 ? "" : "s") \(names) in the merge queue of \(change.target)"
+        }
         if let change { return "change \(change.name) into \(change.target)" }
         switch background {
         case .warmUp: return "warm-up of \(branch ?? ref)"
@@ -69,7 +73,7 @@ extension RunRequest {
     var reproduction: String {
         if let fix { return fix.isMaking ? "pipectl fix \(fix.of)" : "pipectl fix \(fix.of) --patch | git am" }
         var words = ["pipectl", "run", workflow]
-        if let change {
+        if let change, !isOfMergeQueue {
             words += ["--change", change.name]
         } else if !ref.isEmpty {
             words += ["--ref", String(head.prefix(12))]

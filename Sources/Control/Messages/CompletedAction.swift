@@ -15,6 +15,12 @@ public enum CompletedAction: Sendable, Equatable, Codable {
     case protected(branch: String, repository: String)
     /// Verdicts of the repository are shown at its forge, or (`isConnected` is false) no longer.
     case connectedForge(repository: String, isConnected: Bool)
+    /// The change is in the merge queue of the branch, so many before it.
+    case queuedLanding(change: String, branch: String, before: Int)
+    /// The change is in the merge queue no longer.
+    case cancelledLanding(change: String, branch: String)
+    /// The merge queues of these branches are frozen, or (`isFrozen` is false) go on.
+    case frozeQueue(branches: [String], isFrozen: Bool)
 
     /// What a request to cancel a run led to.
     public enum CancelResult: String, Sendable, Codable {
@@ -44,6 +50,12 @@ extension CompletedAction {
         case .pushed(let refs, let remote): return "pushed \(refs) refs to \(remote)"
         case .connectedForge(let repository, let isConnected):
             return "\(repository) is \(isConnected ? "connected" : "disconnected")"
+        case .queuedLanding(let change, let branch, let before):
+            return "change \(change) is in the merge queue of \(branch), \(before == 0 ? "first" : "behind \(before)")"
+        case .cancelledLanding(let change, let branch):
+            return "change \(change) is no longer in the merge queue of \(branch)"
+        case .frozeQueue(let branches, let isFrozen):
+            return "the merge queue of \(branches.joined(separator: ", ")) \(isFrozen ? "is frozen" : "goes on")"
         case .protected(let branch, let repository): return "\(repository): \(branch) is the protected branch now"
         }
     }

@@ -31,6 +31,7 @@ public enum DaemonReply: Sendable, Codable {
     case reasons([StepReasoning])
     case proofs(ProofStatus)
     case forges([ForgeStatus])
+    case mergeQueues([MergeQueueStatus])
     case bisect(BisectProgress)
     case fix(FixProgress)
     /// The request can't be carried out; `code` is a ``RequestError/Code``. An older daemon sends no origin.

@@ -55,6 +55,14 @@ public enum DaemonRequest: Sendable, Codable {
     case disconnectForge(String)
     /// The connections to forges, as ``DaemonReply/forges(_:)``.
     case forges
+    /// Put a change into the merge queue of its target.
+    case land(LandRequest)
+    /// Take a change out of the merge queue.
+    case cancelLanding(CancelLandingRequest)
+    /// Freeze merge queues, or let them go on.
+    case freezeQueue(FreezeRequest)
+    /// The merge queues of a repository that this name, path or URL means; nil: all.
+    case mergeQueues(String?)
     /// Find the commit that broke a test. Replies are ``DaemonReply/bisect(_:)``; the last one is the answer.
     case bisect(BisectRequest)
     /// Try to fix a failed run. Replies are ``DaemonReply/fix(_:)``; the last one is the result.

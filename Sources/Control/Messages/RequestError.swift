@@ -27,6 +27,11 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
         public static let noWorkflows = Code(rawValue: "no-workflows")
         /// The request makes no sense, or is too early or too late.
         public static let usage = Code(rawValue: "usage")
+        /// The change can't be put into a merge queue: it has landed, is closed, was pushed to, or its target declares no
+        /// landing.
+        public static let notLandable = Code(rawValue: "not-landable")
+        /// The change is not in the merge queue, or lands already.
+        public static let notQueued = Code(rawValue: "not-queued")
         /// The machine lacks a program.
         public static let missingTool = Code(rawValue: "missing-tool")
         /// A notification could not be delivered.

@@ -1,3 +1,5 @@
+public import Pipeline
+
 /// The kind of a run, with the facts that only runs of this kind have.
 public enum RunKind: Sendable, Equatable {
     /// A ref that moved or a schedule started it; ``RunRequest/event`` says which.
@@ -19,6 +21,10 @@ public enum RunKind: Sendable, Equatable {
     case flakeProbe(Int)
     /// Lets a fixer work on a run that failed, or checks what it made.
     case fix(FixRole)
+    /// Tests a commit of the merge queue: the target with changes merged one after the other, which are these.
+    ///
+    /// The commit of each is the one in the queue that completes it.
+    case landing([MergedChange])
 
     /// What a rerun repeats.
     public struct Rerun: Sendable, Equatable {
@@ -66,7 +72,7 @@ extension RunRequest {
     /// The kind of background run; nil for other runs.
     public var background: BackgroundRun? {
         switch kind {
-        case .triggered, .manual, .rerun, .fix: nil
+        case .triggered, .manual, .rerun, .fix, .landing: nil
         case .warmUp: .warmUp
         case .cleanBuild: .cleanBuild
         case .bisect: .bisect
@@ -78,6 +84,17 @@ extension RunRequest {
     public var fix: FixRole? {
         if case .fix(let role) = kind { role } else { nil }
     }
+
+    /// The changes of the merge queue that it tests together; nil for other runs.
+    public var landing: [MergedChange]? {
+        if case .landing(let changes) = kind { changes } else { nil }
+    }
+
+    /// Whether the tested commit was made by a merge queue; also for a run that repeats one of these.
+    public var isOfMergeQueue: Bool { ref.utf8.starts(with: Self.queuePrefix.utf8) }
+
+    /// What the refs of runs of a merge queue begin with; the branch follows.
+    public static let queuePrefix = "refs/pipectl/landing/"
 
     /// What it repeats; nil for a run that repeats none.
     public var rerun: RunKind.Rerun? {

@@ -141,7 +141,7 @@ extension VerdictWait {
             else { return false }
             // A part of the steps says nothing of the others, nor whether tests are gone.
             return !run.request.isPartial
-        case .manual, .cleanBuild, .bisect, .flakeProbe, .fix: return false
+        case .manual, .cleanBuild, .bisect, .flakeProbe, .fix, .landing: return false
         }
     }
 

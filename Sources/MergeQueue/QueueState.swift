@@ -1,0 +1,275 @@
+/// The state of the merge queue of one branch: a value that events change, and that says what is to be done next.
+///
+/// It knows no clock, process or disk. What it says is to be done follows from the state alone, so that a daemon that was
+/// killed reads the stored state and goes on.
+public struct QueueState: Sendable, Equatable, Codable {
+    /// What the target declares; nil: it declares no landing, and the queue waits.
+    public private(set) var rules: QueueRules?
+    /// The commit that the target is at.
+    public private(set) var target: String
+    /// In the order in which they land.
+    public private(set) var entries: [QueueEntry] = []
+    /// What is known of stacks on top of ``target``.
+    public private(set) var results: [StackResult] = []
+    /// Why nothing is tested or landed; nil: the queue is not frozen.
+    public private(set) var frozen: String?
+    /// A landing that was decided and not seen yet.
+    public private(set) var intent: LandingIntent?
+    private var nextID = 1
+
+    /// Attempts without a verdict about a commit, after which the queue freezes.
+    static let undecidedLimit = 3
+
+    public init(target: String, rules: QueueRules?) {
+        self.target = target
+        self.rules = rules
+    }
+
+    // MARK: What is to be done
+
+    /// What is to be done now. Doing it leads to events; an action that is not done stays.
+    public var actions: [QueueAction] {
+        if let intent { return [.push(intent)] }
+        guard frozen == nil, rules != nil else { return [] }
+        var actions: [QueueAction] = []
+        for batch in line.batches {
+            guard let base = commit(of: batch.base) else { break }
+            guard let result = result(of: batch.stack) else {
+                actions.append(.build(on: base, batch.entries.compactMap(entry)))
+                break
+            }
+            if result.status == .built { actions.append(.test(result)) }
+        }
+        return actions
+    }
+
+    /// The runs that are still wanted: of commits without a verdict. All others of the queue may be ended.
+    public var wantedRuns: Set<Int64> {
+        Set(results.filter { $0.status == .built }.flatMap(\.runs.values))
+    }
+
+    var line: QueueLine {
+        guard let rules else {
+            return QueueLine([], batchSize: 1, depth: 1, isWhole: { _ in false }, failure: { _ in nil })
+        }
+        let failures = Dictionary(
+            results.compactMap { result -> ([Int], QueueFailure)? in
+                if case .failed(let failure) = result.status { (result.entries, failure) } else { nil }
+            }, uniquingKeysWith: { first, _ in first })
+        let whole = Set(results.filter(\.isBatch).map(\.entries))
+        return QueueLine(
+            entries.map(\.id), batchSize: rules.batchSize, depth: rules.depth, isWhole: { whole.contains($0) },
+            failure: { failures[$0] })
+    }
+
+    public func entry(_ id: Int) -> QueueEntry? { entries.first { $0.id == id } }
+    public func entry(of change: String) -> QueueEntry? { entries.first { $0.change == change } }
+
+    func result(of stack: [Int]) -> StackResult? { results.first { $0.entries == stack } }
+
+    /// The commit that has these entries on top of the target.
+    func commit(of stack: [Int]) -> String? {
+        stack.isEmpty ? target : result(of: stack).flatMap { $0.commit.isEmpty ? nil : $0.commit }
+    }
+
+    // MARK: What happens
+
+    /// Takes an event in. An event about what is no longer in the state changes nothing.
+    ///
+    /// - Returns: The entries that left the queue by it, in order.
+    public mutating func apply(_ event: QueueEvent) -> [Departure] {
+        var departures: [Departure] = []
+        switch event {
+        case .enqueue(let wish): enqueue(wish)
+        case .withdraw(let change): departures += leave(change, .withdrawn)
+        case .pushed(let change, let head):
+            if entry(of: change)?.head != head { departures += leave(change, .pushed(head: head)) }
+        case .closed(let change): departures += leave(change, .closed)
+        case .landedElsewhere(let change, let commit):
+            departures += leave(change, .landedElsewhere(commit: commit))
+        case .freeze(let reason): frozen = reason
+        case .resume: resume()
+        case .built(let base, let ids, let built): take(built, on: base, ids)
+        case .started(let commit, let runs):
+            change(commit) { result in result.runs.merge(runs) { $1 } }
+        case .tested(let commit, let outcome): take(outcome, of: commit)
+        case .landed(let commit, let rules): departures += land(commit, rules)
+        case .refused(let reason):
+            if intent != nil { (intent, frozen) = (nil, reason) }
+        case .targetMoved(let commit, let rules): departures += move(to: commit, rules)
+        }
+        departures += settle()
+        return departures
+    }
+
+    private mutating func enqueue(_ wish: QueueWish) {
+        if let index = entries.firstIndex(where: { $0.change == wish.change }) {
+            guard !isLanding(entries[index].id) else { return }
+            if entries[index].head == wish.head {
+                entries[index].priority = wish.priority
+                return sort()
+            }
+            entries.remove(at: index)
+        }
+        entries.append(
+            QueueEntry(
+                id: nextID, change: wish.change, head: wish.head, priority: wish.priority, askedBy: wish.askedBy,
+                askedAt: wish.askedAt))
+        nextID += 1
+        sort()
+    }
+
+    private mutating func sort() {
+        // What lands now is not overtaken: its commit is decided.
+        let landing = Set(intent?.entries ?? [])
+        func rank(_ entry: QueueEntry) -> (Int, Int, Int) {
+            (landing.contains(entry.id) ? 0 : 1, -entry.priority, entry.id)
+        }
+        entries.sort { rank($0) < rank($1) }
+    }
+
+    /// Whether it is part of the landing that was decided: it can't be held up any more.
+    public func isLanding(_ id: Int) -> Bool { intent?.entries.contains(id) ?? false }
+
+    private mutating func leave(_ change: String, _ reason: Departure.Reason) -> [Departure] {
+        guard let entry = entry(of: change), !isLanding(entry.id) else { return [] }
+        entries.removeAll { $0.id == entry.id }
+        return [Departure(entry: entry, reason: reason)]
+    }
+
+    private mutating func resume() {
+        frozen = nil
+        for index in results.indices { results[index].undecided = 0 }
+    }
+
+    private mutating func take(_ built: [BuiltEntry], on base: String, _ ids: [Int]) {
+        guard let batch = line.batches.first(where: { commit(of: $0.base) == base && $0.entries == ids }) else {
+            return
+        }
+        var stack = batch.base
+        var commits = result(of: batch.base)?.commits ?? []
+        for (id, outcome) in zip(ids, built) {
+            stack.append(id)
+            // What is known of the very same commit stays.
+            let known = result(of: stack)
+            switch outcome {
+            case .commit(let commit, let tree):
+                commits.append(commit)
+                if known?.commit == commit { continue }
+                results.removeAll { $0.entries == stack }
+                results.append(StackResult(entries: stack, commits: commits, tree: tree, status: .built))
+            case .failed(let failure):
+                results.removeAll { $0.entries == stack }
+                results.append(StackResult(entries: stack, commits: commits, tree: "", status: .failed(failure)))
+                return
+            }
+        }
+    }
+
+    private mutating func change(_ commit: String, _ body: (inout StackResult) -> Void) {
+        guard !commit.isEmpty else { return }
+        for index in results.indices where results[index].commit == commit && results[index].status == .built {
+            body(&results[index])
+        }
+    }
+
+    private mutating func take(_ outcome: TestOutcome, of commit: String) {
+        let attempts = rules?.attempts ?? 1
+        var problem: String?
+        change(commit) { result in
+            switch outcome {
+            case .passed: result.status = .passed
+            case .failed: result.status = .failed(.failed)
+            case .flaky:
+                result.flaky += 1
+                if result.flaky >= attempts { result.status = .failed(.flaky) } else { result.tryAgain() }
+            case .undecided(let reason):
+                result.undecided += 1
+                result.tryAgain()
+                if result.undecided >= Self.undecidedLimit { problem = reason }
+            case .cancelled(let reason):
+                result.tryAgain()
+                problem = reason
+            }
+        }
+        if let problem { frozen = frozen ?? problem }
+    }
+
+    private mutating func land(_ commit: String, _ rules: QueueRules?) -> [Departure] {
+        guard let landed = intent, landed.to == commit else { return [] }
+        let all = runs(of: landed.entries)
+        var departures: [Departure] = []
+        for (id, own) in zip(landed.entries, landed.commits) {
+            guard let entry = entry(id) else { continue }
+            departures.append(Departure(entry: entry, reason: .landed(commit: own, tip: commit), runs: all))
+        }
+        entries.removeAll { landed.entries.contains($0.id) }
+        (target, intent) = (commit, nil)
+        // What was tested on top of what landed is on top of the target now, as the very same commits.
+        results = results.compactMap { result in
+            guard result.entries.count > landed.entries.count, result.entries.starts(with: landed.entries) else {
+                return nil
+            }
+            var result = result
+            result.entries.removeFirst(landed.entries.count)
+            result.commits.removeFirst(landed.commits.count)
+            return result
+        }
+        obey(rules)
+        return departures
+    }
+
+    private mutating func move(to commit: String, _ rules: QueueRules?) -> [Departure] {
+        if let intent, intent.to == commit { return land(commit, rules) }
+        if commit != target { (target, results, intent) = (commit, [], nil) }
+        obey(rules)
+        return []
+    }
+
+    private mutating func obey(_ new: QueueRules?) {
+        guard new != rules else { return }
+        if new?.method != rules?.method {
+            results = []
+        } else if new?.definition != rules?.definition || new?.workflows != rules?.workflows {
+            // The commits stay; what is said about them was found out by other rules.
+            results = results.compactMap { result in
+                guard !result.commit.isEmpty else { return result }
+                return StackResult(entries: result.entries, commits: result.commits, tree: result.tree, status: .built)
+            }
+        }
+        rules = new
+    }
+
+    private func runs(of stack: [Int]) -> [String: Int64] { result(of: stack)?.runs ?? [:] }
+
+    /// Draws the conclusions: who leaves because it fails on the target itself, and what lands.
+    private mutating func settle() -> [Departure] {
+        var departures: [Departure] = []
+        while intent == nil, let suspect = line.suspects.first(where: { $0.base.isEmpty }),
+            let entry = entry(suspect.entry), case .failed(let failure) = result(of: [suspect.entry])?.status
+        {
+            departures.append(Departure(entry: entry, reason: .failed(failure), runs: runs(of: [entry.id])))
+            entries.removeAll { $0.id == entry.id }
+        }
+        if intent == nil, frozen == nil, let first = line.batches.first, let result = result(of: first.stack),
+            result.status == .passed
+        {
+            intent = LandingIntent(
+                entries: first.entries, commits: result.commits, from: target, to: result.commit, tree: result.tree)
+        }
+        forget()
+        return departures
+    }
+
+    /// Forgets stacks that can't come up again, and runs of those that are not tested now.
+    private mutating func forget() {
+        let present = Set(entries.map(\.id))
+        let wanted = line.batches.map(\.stack)
+        results.removeAll { result in
+            guard result.entries.allSatisfy(present.contains) else { return true }
+            if result.status != .built { return false }
+            // Also the commits on the way to a batch's own.
+            return !wanted.contains { $0.starts(with: result.entries) }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+public import Foundation
+
+/// The merge queue of one branch, as it is stored.
+public struct MergeQueueRecord: Sendable, Equatable {
+    /// The watched repository's name.
+    public var repository: String
+    /// The target branch.
+    public var branch: String
+    /// The state as the room of merge queues writes it.
+    public var state: String
+
+    public init(repository: String, branch: String, state: String) {
+        self.repository = repository
+        self.branch = branch
+        self.state = state
+    }
+}
+
+/// A change that has left a merge queue.
+public struct LandingRecord: Sendable, Equatable, Codable {
+    /// What became of it. Raw values are what the store has.
+    public enum Outcome: String, Sendable, Codable, CaseIterable {
+        case landed
+        /// It is in the target, by other hands.
+        case landedElsewhere
+        /// It can't be merged.
+        case conflict
+        /// A required workflow failed.
+        case failed
+        /// Somebody took it out, closed it or pushed to it.
+        case withdrawn
+    }
+
+    public var change: String
+    /// The commit that was queued.
+    public var head: String
+    public var outcome: Outcome
+    /// Why, as a sentence.
+    public var reason: String
+    /// The commit of the target that completed the change; nil unless it landed.
+    public var commit: String?
+    /// The commit that the target was moved to; nil unless the queue moved it.
+    public var tip: String?
+    /// How the change became part of the target: `squash`, `merge` or `rebase`; nil unless the queue did it.
+    public var method: String?
+    /// The runs that tell why, by the workflow's name.
+    public var runs: [String: Int64]
+    public var askedBy: String
+    public var askedAt: Date
+    /// When it left the queue.
+    public var endedAt: Date
+
+    public init(
+        change: String, head: String, outcome: Outcome, reason: String, commit: String? = nil, tip: String? = nil,
+        method: String? = nil, runs: [String: Int64] = [:], askedBy: String, askedAt: Date, endedAt: Date
+    ) {
+        self.change = change
+        self.head = head
+        self.outcome = outcome
+        self.reason = reason
+        self.commit = commit
+        self.tip = tip
+        self.method = method
+        self.runs = runs
+        self.askedBy = askedBy
+        self.askedAt = askedAt
+        self.endedAt = endedAt
+    }
+}
