@@ -75,6 +75,7 @@ let areas = [
     ),
     Area("masking", "Sources/Masking", "Tests/MaskingTests", "Tests/TestBasics"),
     Area("mcp", "Sources/MCP", "Tests/MCPTests"),
+    Area("merge-queue", "Sources/MergeQueue", "Tests/MergeQueueTests", "Tests/TestBasics"),
     Area(
         "pipectl", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
         "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
