@@ -43,9 +43,9 @@ struct Pipectl: AsyncParsableCommand {
         ]
     )
 
-    /// Parses, runs, and ends with the exit code that the error or verdict asks for.
+    /// Parses the command line, runs the command, and exits with the code of the error or verdict.
     static func main() async {
-        // The hidden commands of our own children are answered before anything else is set up.
+        // Hidden commands of pipectl's own child processes are handled before anything else is set up.
         if let code = DaemonChild.run(CommandLine.arguments) ?? SearchLines.run(CommandLine.arguments) {
             Foundation.exit(code)
         }
@@ -65,7 +65,7 @@ struct Pipectl: AsyncParsableCommand {
         } catch {
             let code = exitCode(for: error)
             if code == .validationFailure {
-                // The parser would end with 64 (sysexits.h); here 2 means wrong usage everywhere.
+                // The parser would exit with 64 (sysexits.h), but pipectl's code for wrong usage is 2.
                 let words = Array(CommandLine.arguments.dropFirst())
                 if let sentence = CommandSuggestion.sentence(for: words, below: Self.self) {
                     Terminal.say("pipectl: \(TerminalText.lines(sentence))")

@@ -280,7 +280,8 @@ import Testing
             #expect(caught.verdict == .failed)
             let listed = try await bench.pipectl("proofs")
             #expect(
-                listed.output.contains("not trusted: failed in run 3 although run 1 had proved it"), "\(listed.output)")
+                listed.output.contains("not trusted: it failed in run 3 although run 1 had proved it"),
+                "\(listed.output)")
 
             try await amend(bench, 1)
             try await look(bench, 1)

@@ -99,7 +99,8 @@ struct SettingsTests {
                 #expect(records["logLimit"]?.text == "2MiB")
                 #expect(records["logLimit"]?.source.kind == .file)
                 let text = try await bench.pipectl("config", "show")
-                #expect(text.errors.contains("changed in the file since it started: logLimit"), "\(text.errors)")
+                #expect(
+                    text.errors.contains("changed in the file since the daemon started: logLimit"), "\(text.errors)")
                 let refused = try await bench.pipectl("run", "test", "--grace", "3s", "--slots", "2")
                 #expect(refused.code == 2)
                 #expect(refused.errors.contains("--grace 3s is a setting"), "\(refused.errors)")

@@ -23,10 +23,10 @@ struct ShutdownTests {
                 try await bench.change(1, ["check.sh": stubborn])
                 try await bench.arrival(at: "started")
                 kill(daemon.child.id, SIGTERM)
-                _ = try await daemon.line("shutting down: running runs end first")
+                _ = try await daemon.line("shutting down after the running runs have ended")
                 #expect(try await bench.pipectl("status").code == 0, "it answers while it drains")
                 kill(daemon.child.id, SIGTERM)
-                _ = try await daemon.line("cancelling what runs; a third signal ends at once")
+                _ = try await daemon.line("cancelling the runs; a third signal exits at once")
                 kill(daemon.child.id, SIGTERM)
                 #expect(await daemon.end() == 130)
             }

@@ -9,9 +9,9 @@ import Dispatch
     import Darwin
 #endif
 
-/// Child processes of the daemon: libgit2 calls that a deadline must be able to end.
+/// Child processes of the daemon, for libgit2 calls that need a deadline: a process can be killed, a call can't.
 enum DaemonChild {
-    /// Answers `fetch-mirror MIRROR URL` and `check-out REQUEST`; nil when neither was asked.
+    /// Runs `fetch-mirror MIRROR URL` or `check-out REQUEST`; nil for other arguments.
     static func run(_ arguments: [String]) -> Int32? {
         switch (arguments.count, arguments.dropFirst().first) {
         case (4, Mirror.command): work { try Mirror.fetch(into: arguments[2], from: arguments[3]) }
@@ -20,7 +20,8 @@ enum DaemonChild {
         }
     }
 
-    /// Ends with its parent: what waits for a silent host, or writes much, would outlive a killed daemon.
+    /// Ends together with its parent: a call that waits for a silent host, or writes much, would outlive a killed
+    /// daemon.
     private static func work(_ body: () throws -> Void) -> Int32 {
         let parent = getppid()
         let watch = DispatchSource.makeTimerSource()

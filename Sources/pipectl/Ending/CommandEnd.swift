@@ -11,14 +11,14 @@ import Settings
 import Store
 import WorkflowPrograms
 
-/// A command's end with an exit code of its own, and what to say.
+/// Ends a command with an exit code and a message.
 struct CommandEnd: Error, CustomStringConvertible {
     var code: Int32
     var message: String?
 
     var description: String { message ?? "exit code \(code)" }
 
-    /// 2 for what the user can mend in the call or the definition, 3 for the box.
+    /// The exit code for an error: 2 if the user can correct the call or the definition, 3 if the machine is to blame.
     static func code(for error: any Error) -> Int32 {
         switch error {
         case let error as RequestError: error.code == .missingTool || error.origin == .daemon ? 3 : 2

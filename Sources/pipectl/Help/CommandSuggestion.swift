@@ -1,18 +1,18 @@
 import ArgumentParser
 import Results
 
-/// What is said of a command that does not exist, instead of the parser's "unexpected argument".
+/// Replaces the parser's "unexpected argument" for a command that does not exist.
 enum CommandSuggestion {
     /// `There is no command "rnus". Did you mean "runs"? "pipectl --help" lists all.`
     ///
-    /// - Parameter words: What was typed after `pipectl`.
-    /// - Returns: Nil where each word that must name a command does.
+    /// - Parameter words: The words after `pipectl`.
+    /// - Returns: Nil if every word that must name a command does.
     static func sentence(for words: [String], below root: any ParsableCommand.Type) -> String? {
         var command = root
         var path = ["pipectl"]
         for word in words {
             let below = command.configuration.subcommands
-            // A command of its own, or the arguments of the one that is meant without a word.
+            // The rest is arguments of this command or of its default subcommand.
             guard !below.isEmpty, command.configuration.defaultSubcommand == nil, !word.hasPrefix("-") else {
                 return nil
             }

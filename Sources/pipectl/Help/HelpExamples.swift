@@ -1,8 +1,8 @@
-/// Examples of each command, by its words: as a person types them, and what for.
+/// Examples for each command, by its words, with notes on their purpose.
 ///
 /// A test parses every one of them.
 enum HelpExamples {
-    /// One line of an example: the command, and a word about it where it is not plain.
+    /// One example: the command, and a note if it is not self-evident.
     typealias Example = (line: String, note: String)
 
     static let all: [String: [Example]] = [

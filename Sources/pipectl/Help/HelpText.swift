@@ -1,12 +1,12 @@
-/// A command's help as it is shown: what the parser makes of it, with the settings of the box behind the command's own options, and
+/// A command's help as it is shown: the parser's text, with the daemon's settings after the command's own options, and
 /// with examples.
 struct HelpText {
-    /// The title of the options that stand for settings of the box.
+    /// The title of the section with options that are settings of the daemon.
     static let daemon = "Settings of the daemon"
 
     private let sections: [String]
 
-    /// - Parameter text: What the parser prints. Nil for other messages, such as a script for a shell.
+    /// - Parameter text: The parser's output. The result is nil for other messages, such as a completion script.
     init?(_ text: String) {
         guard text.hasPrefix("OVERVIEW: ") || text.hasPrefix("USAGE: pipectl") else { return nil }
         var sections: [[Substring]] = [[]]
@@ -29,7 +29,7 @@ struct HelpText {
         let title = HelpText.daemon.uppercased() + ":"
         var ordered = sections.filter { !$0.hasPrefix(title) } + sections.filter { $0.hasPrefix(title) }
         if let examples = HelpExamples.all[command], !examples.isEmpty {
-            // Where they are seen first: behind what the command is for.
+            // The examples come directly after the usage line, where they are seen first.
             let place = ordered.firstIndex { $0.hasPrefix("USAGE: ") }.map { $0 + 1 } ?? ordered.count
             ordered.insert(HelpText.section(of: examples), at: place)
         }

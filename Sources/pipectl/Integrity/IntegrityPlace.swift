@@ -10,25 +10,25 @@ import StateFiles
 import Store
 import TerminalText
 
-/// Where `integrity` looks, and by which rules.
+/// The repository that `integrity` reads, and the rules that apply.
 struct IntegrityPlace: Sendable {
     /// A folder of a repository that has the commit.
     var folder: String
-    /// What the box knows of the repository; nil where no daemon knows it.
+    /// What the daemon knows about the repository; nil if no daemon knows it.
     var policy: IntegrityPolicy?
 
-    /// The target's own rules, else the standard ones.
+    /// The target's own rules, otherwise the standard ones.
     var rules: [IntegrityRule] { policy?.rules ?? [.standard] }
 
-    /// What the reader must know about the rules.
+    /// Notes for the reader about the rules.
     var notes: [String] {
         guard let policy else { return [] }
-        if let problem = policy.problem { return ["\(problem); the standard rules count"] }
+        if let problem = policy.problem { return ["\(problem); the standard rules apply"] }
         guard policy.rules == nil else { return [] }
-        return ["no workflow of \(policy.repository) has .testIntegrity(); the standard rules count"]
+        return ["no workflow of \(policy.repository) has .testIntegrity(); the standard rules apply"]
     }
 
-    /// - Throws: ``RequestError`` for a name that is not known.
+    /// - Throws: ``RequestError`` for an unknown name.
     static func find(_ subject: RepositoryOption, _ state: StateOptions) async throws -> IntegrityPlace {
         if let folder = subject.path {
             return IntegrityPlace(folder: folder, policy: await asked(folder, state))
@@ -40,14 +40,14 @@ struct IntegrityPlace: Sendable {
             }
             return IntegrityPlace(folder: policy.gitDirectory, policy: policy)
         } catch let error as RequestError where error.code == .unknownRepository {
-            // A folder here was taken before names were: a name comes first, but the folder is not refused.
+            // A name comes first, but earlier versions took a folder here, so it is still accepted.
             guard FileManager.default.fileExists(atPath: name) else { throw error }
             return IntegrityPlace(folder: try RunSubject.top(of: name), policy: nil)
         }
     }
 
-    /// What a running daemon knows of the repository that a folder is, or is a clone of. Without one nothing is opened:
-    /// the command only reads.
+    /// What a running daemon knows about the repository in a folder, or about the one that it is a clone of. Without a
+    /// daemon nothing is opened, since this command only reads.
     private static func asked(_ folder: String, _ state: StateOptions) async -> IntegrityPolicy? {
         guard let socket = try? state.folder().socket,
             let client = try? await DaemonClient<DaemonRequest, DaemonReply>.connect(path: socket),
@@ -56,18 +56,19 @@ struct IntegrityPlace: Sendable {
         return policy
     }
 
-    /// The commit to compare with: where `new` left the branch it would land on, else its parent; nil for a first commit.
+    /// The commit to compare with: the point where `new` left its target branch, otherwise its parent; nil for a first
+    /// commit.
     func base(of new: OID, against: String?, in store: Repository) throws -> OID? {
         if let against {
             let other = try store.resolve(against)
             return try store.mergeBase(other, new) ?? other
         }
-        // What is in the target has landed: it is compared with what was there before it.
+        // A commit that has landed is compared with its parent.
         if let tip = try targetTip(in: store), let base = try store.mergeBase(tip, new), base != new { return base }
         return try store.commit(new).parents.first
     }
 
-    /// The target as the box knows it; as this clone fetched it last where it does not have that commit.
+    /// The target's tip as the daemon knows it; if this clone lacks that commit, the tip that it fetched last.
     private func targetTip(in store: Repository) throws -> OID? {
         guard let policy, let branch = policy.target else { return nil }
         if let tip = policy.targetCommit.flatMap({ OID(hex: $0) }), store.contains(tip) { return tip }

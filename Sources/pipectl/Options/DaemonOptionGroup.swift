@@ -4,7 +4,7 @@ import Foundation
 import Settings
 import StateFiles
 
-/// Settings of the box that can be given for one command; the same flags as those of the daemon.
+/// Settings of the daemon that a single command can override, with the same flags.
 struct DaemonOptionGroup: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -29,14 +29,14 @@ struct DaemonOptionGroup: ParsableArguments {
         "A limit for each step: memory, file-size, output, workspace, cpu-time, wall-time, processes or open-files; 0 means no limit."
     )
     var stepLimits: [GivenFlag] = []
-    @Option(membersOf: "run-limit", "A limit for each run as a whole: as --limit.")
+    @Option(membersOf: "run-limit", "A limit for each run as a whole, with the names of --limit.")
     var runLimits: [GivenFlag] = []
     @Option(
         membersOf: "tree-limit",
         "A limit for a commit's files, checked before the checkout: entries (files and folders), size or file-size.")
     var treeLimits: [GivenFlag] = []
 
-    /// The flags that were given.
+    /// The flags on the command line.
     var given: [GivenFlag] {
         let single = [slots, grace, minimumFree, baseLimit, logLimit].compactMap { $0 }
         let lists = [
@@ -47,9 +47,9 @@ struct DaemonOptionGroup: ParsableArguments {
             + (allowUnsandboxed ? [GivenFlag(DeclaredSettings.allowUnsandboxed.setting, isOn: true)] : [])
     }
 
-    /// The options of a box that this process opens for one command.
+    /// The options of a daemon that this process opens for one command.
     ///
-    /// - Throws: `SettingsError` with everything that is wrong.
+    /// - Throws: `SettingsError` with every mistake that was found.
     func options(in folder: StateFolder) throws -> BoxOptions {
         try DeclaredSettings.resolve(in: folder, config: config, flags: given).configuration(isDaemon: false).options
     }

@@ -3,9 +3,9 @@ import Client
 import Control
 import Settings
 
-/// Flags that only a daemon decides about: while one runs, those of a single command would change nothing.
+/// Flags that change nothing while a daemon runs, because the daemon decides with its own settings.
 enum DaemonSettings {
-    /// The flags that say something else than the daemon's settings, as they were typed.
+    /// The flags that differ from the daemon's settings, as typed.
     static func missing(_ given: [GivenFlag], of daemon: [SettingRecord]) -> [String] {
         let values = Dictionary(daemon.map { ($0.key, $0.value) }) { first, _ in first }
         return given.filter { flag in
@@ -15,7 +15,7 @@ enum DaemonSettings {
         }.map(\.typed)
     }
 
-    /// Refuses flags that would be ignored.
+    /// Refuses flags that would have no effect.
     ///
     /// - Throws: ``CommandEnd`` with code 2 that names them.
     static func check(_ given: [GivenFlag], _ access: DaemonAccess) async throws {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// `--folder`, for commands that work on a working tree. They also take it as their argument, as they did at first.
+/// `--folder`, for commands that work on a working tree. Earlier versions took it as an argument, which still works.
 struct FolderOption: ParsableArguments {
     @Option(help: "The top folder of the repository. Default: the current folder.")
     var folder: String?

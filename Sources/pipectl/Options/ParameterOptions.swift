@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `--param name=value`, any number of times.
+/// `--param name=value`, which may be repeated.
 enum ParameterOptions {
     static func values(_ texts: [String]) throws -> [String: String] {
         var values: [String: String] = [:]

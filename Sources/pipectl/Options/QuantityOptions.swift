@@ -1,7 +1,7 @@
 import ArgumentParser
 import Settings
 
-/// Durations of options that are no settings. A number without a unit has the unit that the option had first.
+/// Durations of options that are not settings. A number without a unit keeps the meaning that it had in older versions.
 enum DurationOption {
     @Sendable static func seconds(_ text: String) throws -> Duration { try read(text, .seconds) }
     @Sendable static func days(_ text: String) throws -> Duration { try read(text, .days) }
@@ -13,9 +13,9 @@ enum DurationOption {
     }
 }
 
-/// Sizes of options that are no settings.
+/// Sizes of options that are not settings.
 enum SizeOption {
-    /// Bytes.
+    /// Returns bytes.
     @Sendable static func mebibytes(_ text: String) throws -> Int {
         do throws(QuantityProblem) { return try SizeText.read(text, bare: .mebibytes) } catch {
             throw ValidationError(error.description)

@@ -7,7 +7,7 @@ import Results
 import Store
 import TerminalText
 
-/// `--repository` and `--folder`, for commands that look at one repository: the one here, or another by its name.
+/// `--repository` and `--folder`, for commands about one repository: the one here, or another by its name.
 struct RepositoryOption: ParsableArguments {
     @Option(help: ArgumentHelp("A repository by its name, path or URL, instead of the one here.", valueName: "name"))
     var repository: String?
@@ -17,7 +17,7 @@ struct RepositoryOption: ParsableArguments {
         if repository != nil && folder != "." { throw ValidationError("--repository and --folder exclude each other") }
     }
 
-    /// The folder on this machine that is meant; nil where the box has to say where the repository is.
+    /// The folder on this machine; nil if only the daemon can tell where the repository is.
     var path: String? {
         guard let repository else { return Self.top(of: folder) }
         guard !WatchedRepository.isRemote(repository) else { return nil }
@@ -26,7 +26,7 @@ struct RepositoryOption: ParsableArguments {
         return isPath && FileManager.default.fileExists(atPath: path) ? Self.top(of: path) : nil
     }
 
-    /// The repository for the box, which knows no relative path.
+    /// The repository for the daemon, which can't resolve relative paths of this process.
     var place: String { path ?? repository ?? folder }
 
     private static func top(of folder: String) -> String {

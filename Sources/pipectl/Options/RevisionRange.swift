@@ -1,10 +1,10 @@
-/// `OLD..NEW`, or one revision for its whole history. Names may have single dots, as `v1.0` has.
+/// `OLD..NEW`, or one revision for its whole history. Names may contain single dots, as in `v1.0`.
 struct RevisionRange: Equatable {
     /// Nil for a whole history.
     var old: String?
     var new: String
 
-    /// Reads `text` as Git does: an end that is left out is `HEAD`. No name can have two dots in a row.
+    /// Reads `text` as Git does: a missing end is `HEAD`. No name can contain two dots in a row.
     init(_ text: String) throws(CommandEnd) {
         guard !text.contains("...") else {
             throw CommandEnd(

@@ -7,12 +7,12 @@ import Git
 import StateFiles
 import TerminalText
 
-/// A run as it is named on the command line; ``StateOptions/resolve(_:)`` finds its number.
+/// A run as the command line names it; ``StateOptions/resolve(_:)`` finds its number.
 struct RunArgument: ExpressibleByArgument, CustomStringConvertible, Sendable {
     static let help: ArgumentHelp = "A run: its number, last, #7 for a change, a branch, a tag or a commit."
 
     let text: String
-    /// 0 until it is known.
+    /// 0 until it is resolved.
     fileprivate(set) var id: Int64
 
     init?(argument: String) {
@@ -25,12 +25,12 @@ struct RunArgument: ExpressibleByArgument, CustomStringConvertible, Sendable {
 }
 
 extension StateOptions {
-    /// Finds the run that is meant; the repository that the caller stands in is searched first.
+    /// Finds the run's number. The repository in the current folder is searched first.
     func resolve(_ run: inout RunArgument) async throws {
         guard run.id == 0, let reference = RunReference(run.text) else { return }
         let question = RunQuestion(reference, locations: await RunSubject.places(of: "."))
         run.id = try await ask(.find(question), "look for a run") { if case .found(let id) = $0 { id } else { nil } }
-        // Whoever typed a name wants to know which run it was.
+        // The user gave a name, so show which run it is.
         Terminal.say("\(TerminalText.name(run.text)) is run \(run.id)")
     }
 }

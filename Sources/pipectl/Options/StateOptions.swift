@@ -5,7 +5,7 @@ import Control
 import Foundation
 import StateFiles
 
-/// Where the state is; shared by all commands that look at runs.
+/// The option for the state folder, which all commands about runs share.
 struct StateOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -18,14 +18,14 @@ struct StateOptions: ParsableArguments {
         return try StateFolder(environment: environment)
     }
 
-    /// The running daemon, or the state opened here.
+    /// A connection to the running daemon; without one, the state opened by this process.
     func open(_ purpose: String) async throws -> DaemonAccess {
         let folder = try folder()
         return try await DaemonAccess.open(
             folder, purpose: purpose, options: DeclaredSettings.options(in: folder), log: Log.quiet)
     }
 
-    /// One request with one answer.
+    /// Sends one request and returns its answer.
     func ask<Answer>(
         _ request: DaemonRequest, _ purpose: String, _ pick: @Sendable (DaemonReply) -> Answer?
     ) async throws -> Answer where Answer: Sendable {

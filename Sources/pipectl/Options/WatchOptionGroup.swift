@@ -1,7 +1,7 @@
 import ArgumentParser
 import Settings
 
-/// Settings that only the daemon has flags for.
+/// Settings whose flags only `watch` has.
 struct WatchOptionGroup: ParsableArguments {
     @Option(DeclaredSettings.interval) var interval: GivenFlag?
     @Option(DeclaredSettings.fetchDeadline) var fetchDeadline: GivenFlag?
@@ -22,7 +22,7 @@ struct WatchOptionGroup: ParsableArguments {
         }
     }
 
-    /// The flags that were given.
+    /// The flags on the command line.
     var given: [GivenFlag] {
         var given = [
             interval, fetchDeadline, keepFailed, keepFailedLimit, proofSampling, cleanRoom, notifyCommand, notifyUrl,

@@ -14,13 +14,13 @@ import TerminalText
     import Darwin
 #endif
 
-/// Asks the person at the terminal for parameters that a run needs and that were not given.
+/// Asks the person at the terminal for required parameters that have no value.
 enum ParameterDialog {
     /// The parameters of `request`, completed.
     ///
-    /// Without a terminal nothing is asked: the run itself names what is missing.
+    /// Without a terminal it asks nothing, and the run reports what is missing.
     ///
-    /// - Throws: ``CommandEnd`` with code 2 where the input ends before each parameter has a value.
+    /// - Throws: ``CommandEnd`` with code 2 if the input ends before each parameter has a value.
     static func complete(_ request: StartRequest, _ access: DaemonAccess) async throws -> [String: String] {
         guard isatty(0) == 1, Terminal.errorIsTerminal, let known = await declared(by: request, access) else {
             return request.parameters
@@ -41,7 +41,7 @@ enum ParameterDialog {
         return request.parameters.merging(answers) { $1 }
     }
 
-    /// Nil where the definition can't be read: the run itself says why.
+    /// Nil if the definition can't be read; the run reports the reason.
     private static func declared(
         by request: StartRequest, _ access: DaemonAccess
     ) async -> [ParameterDeclaration]? {

@@ -6,18 +6,18 @@ import Results
 import Store
 import TerminalText
 
-/// What a person is asked for one parameter of a workflow, and what the answer means.
+/// The question for one parameter of a workflow, and the meaning of the answer.
 struct ParameterQuestion {
     var declaration: ParameterDeclaration
 
-    /// The lines that explain the parameter and, last, the prompt without a line feed. Safe for a terminal.
+    /// Lines that explain the parameter, and last the prompt without a line feed. Safe for a terminal.
     var text: String {
         let name = TerminalText.name(declaration.name)
         let help = declaration.help.isEmpty ? "" : "\(name): \(TerminalText.name(declaration.help, limit: 1_000))\n"
         return help + "\(name) (\(TerminalText.name(facts, limit: 1_000))): "
     }
 
-    /// The type or the choices, and what Enter alone means.
+    /// The type or the choices, and the value that an empty line means.
     private var facts: String {
         let type =
             switch declaration.kind {
@@ -30,18 +30,18 @@ struct ParameterQuestion {
         return "\(type); Enter for \(value.isEmpty ? "none" : value)"
     }
 
-    /// The value that a typed line means; an empty line is the default.
+    /// The value of a typed line; an empty line means the default.
     func answer(_ line: String) -> Result<String, ParameterProblem> {
-        // Spaces may be a part of a text; in all else they are slips.
+        // Spaces may belong to a text; for other types they are typing errors.
         let text = declaration.kind == .string ? line : line.trimmingCharacters(in: .whitespaces)
         return declaration.value(given: text.isEmpty ? nil : text)
     }
 }
 
-/// Which parameters of a workflow a person is asked for.
+/// Selects the parameters to ask for.
 enum ParameterQuestions {
-    /// None where every required parameter has a value: defaults need no question. Else all that have none, in the order
-    /// of the definition.
+    /// Empty if every required parameter has a value. Otherwise all parameters without one, in the order of the
+    /// definition, so that the person can also change defaults.
     static func missing(
         _ declarations: [ParameterDeclaration], given: [String: String]
     ) -> [ParameterQuestion] {
@@ -53,9 +53,9 @@ enum ParameterQuestions {
     /// Asks until each question has a value.
     ///
     /// - Parameters:
-    ///   - read: The next line that was typed, without its line feed; nil at the end of the input.
+    ///   - read: Returns the next typed line, without its line feed; nil at the end of the input.
     ///   - write: Shows text to the person.
-    /// - Returns: The values by name; nil where the input ended before.
+    /// - Returns: The values by name; nil if the input ended before.
     static func answers(
         to questions: [ParameterQuestion], read: () -> String?, write: (String) -> Void
     ) -> [String: String]? {
@@ -74,7 +74,7 @@ enum ParameterQuestions {
     }
 
     private static func words(_ problem: ParameterProblem, _ line: String) -> String {
-        // The parameter's own words name `--param`, which is of no use here.
+        // The parameter's own message names `--param`, which does not help here.
         line.trimmingCharacters(in: .whitespaces).isEmpty
             ? "a value is required" : TerminalText.name(problem.description, limit: 1_000)
     }

@@ -3,7 +3,7 @@ import BuildBox
 import Control
 import Results
 
-/// What `gc` removed and what it kept: a line for each reason, and a summary.
+/// What `gc` removed and retained: a line for each reason, and a summary.
 enum CollectText {
     static func lines(_ reply: CollectReply, verbose: Bool) -> [String] {
         let plan = reply.plan
@@ -32,7 +32,7 @@ enum CollectText {
         return lines
     }
 
-    /// For one run the words name its age; for all of them only the limit is the same.
+    /// For one run, the text contains its age; for several, only the limit.
     private static func words(_ limit: RetentionPlan.Limit, _ first: RetentionPlan.Removal) -> String {
         switch limit {
         case .age: "over the age limit"

@@ -1,7 +1,7 @@
 import Pipeline
 import Results
 
-/// What a workflow says beside its steps: when a person is asked, what is looked at, who fixes a failure.
+/// A workflow's declarations besides its steps: approval, integrity, fixer, quarantine, bisecting.
 enum DeclarationText {
     static func lines(_ declaration: WorkflowDeclaration) -> [String] {
         var lines: [String] = []
@@ -27,7 +27,7 @@ enum DeclarationText {
         return lines
     }
 
-    /// The paths that a trigger is limited to, in brackets; empty where any path counts.
+    /// The paths that a trigger is limited to, in brackets; empty if it has no such limit.
     static func paths(_ trigger: Trigger) -> String {
         var parts: [String] = []
         if !trigger.paths.isEmpty { parts.append("only \(trigger.paths.joined(separator: ", "))") }

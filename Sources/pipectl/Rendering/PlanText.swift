@@ -30,7 +30,7 @@ enum PlanText {
         }
     }
 
-    /// The steps by wave: those of one wave may run at the same time.
+    /// The steps, grouped into waves: the steps of one wave may run at the same time.
     static func text(_ plan: Plan) -> String {
         let waves = waves(plan)
         var lines = ["\(plan.workflow): \(plan.steps.count) steps" + (plan.failFast ? ", fails fast" : "")]

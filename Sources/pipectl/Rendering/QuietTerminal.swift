@@ -10,17 +10,17 @@ import SystemCalls
     import Darwin
 #endif
 
-/// The terminal while a live view draws on it: what is typed does not appear, because each line of it would shift the
-/// view and leave a copy of its last row.
+/// Switches off the terminal's echo while a live view draws: each typed line would shift the view and leave a copy of
+/// its last row.
 ///
-/// Typed keys stay for the shell that comes after. Ctrl-C and Ctrl-Z do what they always do. The settings from before
-/// are back at the end of the view, at each `exit`, at signals that end or stop the process, and for as long as it is
-/// stopped. The shell itself restores them after a crash.
+/// Typed keys stay in the queue for the shell. Ctrl-C and Ctrl-Z work as usual. The earlier settings are restored at
+/// the end of the view, at each `exit`, at signals that end or stop the process, and while it is stopped. After a crash
+/// the shell itself restores them.
 enum QuietTerminal {
-    /// Runs `body` with a quiet terminal, where there is one that is ours to set.
+    /// Runs `body` without echo, if this process may change the terminal's settings.
     ///
-    /// - Parameter isLive: Whether there is a view that draws lines again. SIGINT and SIGTERM are the command's to handle: it
-    ///   ends the view, or calls `exit`.
+    /// - Parameter isLive: Whether a view redraws lines. The command handles SIGINT and SIGTERM itself: it ends the
+    ///   view, or calls `exit`.
     static func during<Value>(_ isLive: Bool, _ body: () async throws -> Value) async rethrows -> Value {
         guard isLive, isOurs else { return try await body() }
         _ = atEnd
@@ -36,19 +36,20 @@ enum QuietTerminal {
 
     /// Standard error, on which live views draw.
     private static let descriptor: Int32 = 2
-    /// The settings to go back to; nil while they are in force.
+    /// The settings to restore; nil while they apply.
     private static let before = Mutex<termios?>(nil)
-    /// Whether a view is drawn, also while the process is stopped.
+    /// Whether a view is active, also while the process is stopped.
     private static let isWanted = Mutex(false)
-    /// For every way out by `exit`.
+    /// Restores the settings at every exit.
     private static let atEnd: Void = { _ = atexit { QuietTerminal.restore() } }()
 
-    /// A pager behind a pipe sets the same terminal for itself: two would restore each other's settings.
+    /// Whether the terminal is ours to change: a pager behind a pipe changes it too, and the two would restore each
+    /// other's settings.
     private static var isOurs: Bool {
         isatty(0) == 1 && isatty(descriptor) == 1 && !PipeEnd.isThere(1)
     }
 
-    /// A process in the background that sets a terminal is stopped by it (SIGTTOU, termios(3)).
+    /// A background process that changes the terminal is stopped by SIGTTOU (termios(3)).
     private static var isInForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
     private static func silence() {
@@ -61,29 +62,29 @@ enum QuietTerminal {
         }
     }
 
-    /// Gives the terminal its settings back; nothing where they are in force.
+    /// Restores the terminal's settings if they were changed.
     static func restore() {
         before.withLock { before in
             guard var settings = before.take(), isInForeground else { return }
-            // What was typed stays in the queue: it is for the shell.
+            // TCSANOW keeps the typed keys in the queue, for the shell.
             tcsetattr(descriptor, TCSANOW, &settings)
         }
     }
 
-    /// How often the process was stopped and continued: other programs have written below the view then.
+    /// How often the process was stopped and continued. Each time other programs may have written below the view.
     static var continuations: Int { continued.load(ordering: .relaxed) }
     private static let continued = Atomic<Int>(0)
 
-    /// After a stop: quiet again, if a view is still drawn and the shell has put us into the foreground.
+    /// After a stop: switches the echo off again, if a view is active and the process is in the foreground.
     static func resume() {
         continued.add(1, ordering: .relaxed)
         if isWanted.withLock({ $0 }) { silence() }
     }
 }
 
-/// The signals that end, stop and continue a process whose terminal is set otherwise than the shell left it.
+/// Handles signals that end, stop and continue the process while the terminal's settings are changed.
 enum TerminalSignals {
-    /// Handles the signals from now to the end of the process; a second call changes nothing.
+    /// Handles the signals from now until the process ends. Further calls do nothing.
     static func handle() {
         sources.withLock { sources in
             guard sources.isEmpty else { return }
@@ -100,8 +101,8 @@ enum TerminalSignals {
         _ number: Int32, _ body: @escaping @Sendable () -> Void
     ) -> any DispatchSourceSignal {
         #if canImport(Darwin)
-            // kqueue tells of a signal beside its action, which must therefore be none; SIGCONT's is harmless. Not
-            // SIG_IGN, which programs that are started would inherit.
+            // kqueue reports a signal in addition to its action, so the action must do nothing; SIGCONT's default is
+            // harmless. SIG_IGN is no choice, since child processes would inherit it.
             if number != SIGCONT { signal(number) { _ in } }
         #endif
         let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
@@ -110,11 +111,11 @@ enum TerminalSignals {
         return source
     }
 
-    /// Ends as the signal does where nobody handles it, so that the shell sees why.
+    /// Ends the process by the signal's default action, so that the shell sees the reason.
     private static func end(by number: Int32) {
         QuietTerminal.restore()
         signal(number, SIG_DFL)
-        // Dispatch blocks signals in the threads that it uses.
+        // Dispatch blocks signals in its threads.
         var set = sigset_t()
         sigemptyset(&set)
         sigaddset(&set, number)
@@ -122,12 +123,12 @@ enum TerminalSignals {
         raise(number)
     }
 
-    /// Stops, as Ctrl-Z asks, until the shell continues the process.
+    /// Stops the process, as Ctrl-Z does, until the shell continues it.
     private static func stop() {
         // The leader of a session has no shell that could continue it; the kernel would not stop it either.
         guard getsid(0) != getpid() else { return }
         QuietTerminal.restore()
-        // Not SIGTSTP once more, which dispatch would only report again.
+        // SIGTSTP would only be reported to dispatch again.
         kill(getpid(), SIGSTOP)
     }
 }

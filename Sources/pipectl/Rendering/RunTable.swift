@@ -4,7 +4,7 @@ import Results
 
 /// Runs as aligned columns.
 enum RunTable {
-    /// - Parameter width: Columns of the terminal, to which "what" is shortened; nil for as long as it is.
+    /// - Parameter width: The terminal's width in columns. The column "what" is cut so that rows fit; nil for no limit.
     static func text(_ runs: [RunSummary], colour: Bool, width: Int? = nil) -> String {
         guard !runs.isEmpty else { return "" }
         let rows = runs.map { run in
@@ -20,7 +20,7 @@ enum RunTable {
         }
     }
 
-    /// What a run is about, in the words of every list.
+    /// What a run is about, as every list shows it.
     static func subject(_ run: RunSummary) -> String {
         if let fix = run.fix { return fix.inWords + (run.change.map { ", change \($0)" } ?? "") }
         if let change = run.change {
@@ -38,7 +38,7 @@ enum RunTable {
         }
     }
 
-    /// The verdict, or what a run that waits for a person would have for one.
+    /// The verdict; for a run that waits for approval, needs approval.
     private static func verdict(_ run: RunSummary) -> Verdict? { run.heldFor == nil ? run.verdict : .needsApproval }
 
     private static func sign(_ run: RunSummary) -> String {

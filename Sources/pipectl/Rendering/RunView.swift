@@ -6,7 +6,7 @@ import Reports
 import Results
 import TerminalText
 
-/// Shows a run while it goes on: a tree that redraws itself on a terminal, one line for each event elsewhere.
+/// Shows a live run: a tree that is redrawn on a terminal, otherwise one line for each event.
 actor RunView {
     let isLive: Bool
     private let colour: Bool
@@ -16,9 +16,9 @@ actor RunView {
     private var asked: Set<String> = []
     private var lastPhase = ""
     private var drawnRows = 0
-    /// ``QuietTerminal/continuations`` when it was drawn last.
+    /// The value of ``QuietTerminal/continuations`` at the last drawing.
     private var continuations = 0
-    /// Lines that are not out yet: many of them come with one state of a long run.
+    /// Lines that are not written yet: one state of a long run may bring many.
     private var pending = ""
     private var ticks = 0
 
@@ -27,7 +27,7 @@ actor RunView {
         colour = Terminal.errorHasColour
     }
 
-    /// Takes the newest state; what came and went between two calls is not shown, only where it led.
+    /// Takes the newest state. States between two calls are not shown.
     func take(_ progress: RunProgress) {
         defer { flush() }
         switch progress {
@@ -42,12 +42,12 @@ actor RunView {
             draw()
         case .ended(let verdict, let reason):
             clear()
-            // It goes on another day: the command that waited says why, and what to do.
+            // The run may continue much later. The command that waits prints the reason and the next step.
             if verdict == .needsApproval { line("needs approval: \(TerminalText.name(reason, limit: 1_000))") }
         }
     }
 
-    /// Redraws elapsed times until cancelled; nothing to do without a terminal.
+    /// Redraws elapsed times until it is cancelled; does nothing without a terminal.
     func animate() async {
         guard isLive else { return }
         while !Task.isCancelled {
@@ -57,14 +57,14 @@ actor RunView {
         }
     }
 
-    /// Prints a line that stays, above the tree. Written past the view, it would leave a row of the tree behind.
+    /// Prints a permanent line above the tree. Writing to the terminal directly would leave a row of the tree behind.
     func say(_ text: String) {
         line(text)
         draw()
         flush()
     }
 
-    /// A permanent line above the tree.
+    /// Adds a permanent line above the tree.
     private func line(_ text: String) { pending += text + "\n" }
 
     private func flush() {
@@ -116,7 +116,7 @@ actor RunView {
         drawnRows = 0
     }
 
-    /// After a stop the view begins anew below what others wrote meanwhile.
+    /// After a stop the view starts again, below the output of other programs.
     private func leaveStopped() {
         guard continuations != QuietTerminal.continuations else { return }
         continuations = QuietTerminal.continuations
@@ -130,7 +130,7 @@ actor RunView {
         let (columns, rows) = Terminal.size
         var lines: [String] = []
         if run.steps.isEmpty { lines.append("  \(spinner) \(run.phase.rawValue)") }
-        // The newest states matter most when there are more steps than rows: running, waiting, then ended.
+        // If there are more steps than rows, show running ones first, then waiting ones, then ended ones.
         let ranked = run.steps.enumerated().sorted { one, other in
             (rank(one.element), one.offset) < (rank(other.element), other.offset)
         }
@@ -187,7 +187,7 @@ actor RunView {
     }
 }
 
-/// A state as a sign and, in colour, a colour; the sign alone tells them apart.
+/// A state as a symbol, with a colour if there are colours. The symbol alone is sufficient.
 enum StatusMark {
     static func text(_ status: StepStatus, _ colour: Bool) -> String {
         let sign = Wording.symbol(status)

@@ -1,6 +1,6 @@
 import TerminalText
 
-/// Names and titles that somebody else chose, in a row for people.
+/// Untrusted names and titles, made safe for a terminal and joined for people.
 enum TerminalNames {
     static func clean(_ text: String) -> String { TerminalText.name(text, limit: 300) }
 

@@ -2,7 +2,7 @@ import Foundation
 import Results
 import TerminalText
 
-/// Tests across runs as lines for people.
+/// Results of tests across runs, as lines of text.
 enum TestTables {
     static func history(_ appearances: [TestAppearance], colour: Bool) -> String {
         guard let first = appearances.first else { return "" }
@@ -65,7 +65,7 @@ enum TestTables {
         let renamed = (comparison.renamed ?? []).map { rename in
             "\(rename.from) → \(rename.to)\(rename.hasSameBody ? "" : " (with another body)")"
         }
-        // A fingerprint is rule, file and words: what a person needs of it are all three.
+        // A fingerprint consists of rule, file and message; people need all three.
         let findings = (comparison.newFindings ?? []).map { $0.replacing("|", with: "  ") }
         let parts = [
             ("newly failing", comparison.newlyFailing), ("still failing", comparison.alsoFailing),

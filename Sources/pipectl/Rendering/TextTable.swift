@@ -2,19 +2,19 @@ import TerminalText
 
 /// Rows of cells in aligned columns.
 enum TextTable {
-    /// A column that is shortened so that rows fit into a terminal.
+    /// A column that is cut so that rows fit into the terminal.
     struct Limit {
         var column: Int
-        /// Characters that it keeps in any case.
+        /// The number of characters that it keeps in any case.
         var least: Int
-        /// Columns of the terminal.
+        /// The terminal's width in columns.
         var width: Int
     }
 
     /// - Parameters:
-    ///   - limit: What is shortened where rows are too long; nil for nothing.
-    ///   - rows: As many cells in each as the header has. Every cell may have been written by the code under test.
-    ///   - style: The number of a terminal style (SGR) for a cell, by row and column; nil for the plain one.
+    ///   - limit: The column that is cut if rows are too long; nil for none.
+    ///   - rows: Each has as many cells as the header. Cells are untrusted: the code under test may have written them.
+    ///   - style: The number of a terminal style (SGR) for a cell, by row and column; nil for plain text.
     static func text(
         _ header: [String], _ rows: [[String]], limit: Limit? = nil, style: (Int, Int) -> String? = { _, _ in nil }
     ) -> String {
@@ -35,7 +35,7 @@ enum TextTable {
     }
 
     private static func line(_ cells: [String], _ widths: [Int], style: (Int) -> String?) -> String {
-        // Nothing is padded behind the last cell that says something.
+        // No padding after the last cell with content.
         guard let last = cells.lastIndex(where: { !$0.isEmpty }) else { return "\n" }
         var line = ""
         for (column, cell) in cells[...last].enumerated() {
@@ -47,7 +47,7 @@ enum TextTable {
                 line += cell + padding
             }
         }
-        // What a cell ends with can't be seen.
+        // Spaces at the end of a line are invisible.
         while line.last == " " { line.removeLast() }
         return line + "\n"
     }

@@ -2,7 +2,7 @@ import BuildBox
 import Control
 import TerminalText
 
-/// What stands for each step, one line each, and the inputs that changed under it.
+/// Whether each step is proved, one line each, with the inputs that changed.
 enum WhyText {
     static func text(_ reasons: [StepReasoning]) -> String {
         let names = reasons.map { TerminalText.name($0.step, limit: 60) }

@@ -2,7 +2,7 @@ import BuildBox
 import Pipeline
 import Settings
 
-/// What settings are written into: the options of the box and of watching, and what is put together from several.
+/// The values of all settings, in the form that the daemon and the watchers take.
 struct DaemonConfiguration {
     var options = BoxOptions()
     var watching = WatchOptions()
@@ -11,7 +11,7 @@ struct DaemonConfiguration {
     var protectedPaths: [String] = []
     var isVerbose = false
 
-    /// - Throws: ``GlobProblem`` for a pattern that can't be read; the table's checks have found it before.
+    /// - Throws: ``GlobProblem`` for an invalid pattern; the table's checks reject these before.
     func finished() throws -> DaemonConfiguration {
         var result = self
         result.options.trust = try TrustPolicy(
@@ -20,14 +20,14 @@ struct DaemonConfiguration {
     }
 }
 
-/// One setting of the box, and where its value goes.
+/// One setting of the daemon, and where its value is stored.
 struct DeclaredSetting: Sendable {
     let setting: Setting
-    /// Whether it changes only what a daemon does: a process that runs one thing leaves its default alone.
+    /// Whether it affects the daemon only. A process that runs a single command then ignores the setting's default.
     var isOfDaemon = false
     let apply: @Sendable (SettingValue, inout DaemonConfiguration) -> Void
 
-    /// Marks a setting that only a daemon has.
+    /// Marks a setting that affects the daemon only.
     func ofDaemon() -> DeclaredSetting {
         var copy = self
         copy.isOfDaemon = true
@@ -35,7 +35,7 @@ struct DeclaredSetting: Sendable {
     }
 }
 
-// One way to declare each kind of setting. The default is what BoxOptions and WatchOptions have, so that it is said once.
+// One function for each kind of setting. Defaults come from BoxOptions and WatchOptions, so that each is declared once.
 extension DeclaredSetting {
     typealias Path<Value> = WritableKeyPath<DaemonConfiguration, Value> & Sendable
     typealias Check = @Sendable (String) -> String?
@@ -51,7 +51,7 @@ extension DeclaredSetting {
         }
     }
 
-    /// A limit: 0 means none.
+    /// A limit; 0 means no limit.
     static func limit(
         _ key: String, _ path: any Path<Int?>, note: String? = nil, flag: Setting.Flag?, _ summary: String
     ) -> DeclaredSetting {
@@ -78,7 +78,7 @@ extension DeclaredSetting {
         }
     }
 
-    /// A limit in bytes: 0 means none.
+    /// A limit in bytes; 0 means no limit.
     static func sizeLimit(
         _ key: String, _ path: any Path<Int?>, note: String? = nil, flag: Setting.Flag?, _ summary: String
     ) -> DeclaredSetting {
@@ -92,7 +92,7 @@ extension DeclaredSetting {
         }
     }
 
-    /// A limit of time: 0 means none.
+    /// A time limit; 0 means no limit.
     static func timeLimit(_ key: String, _ path: any Path<Double?>, flag: Setting.Flag?, _ summary: String)
         -> DeclaredSetting
     {

@@ -4,15 +4,16 @@ import Settings
 import StateFiles
 
 extension DeclaredSettings {
-    /// The file's path if none is named.
+    /// The path of the settings file if none is given.
     static func standardFile(in folder: StateFolder) -> String { "\(folder.path)/config.json" }
 
-    /// Decides the value of every setting.
+    /// Resolves the value of every setting.
     ///
     /// - Parameters:
-    ///   - config: The file's path; nil for `$PIPECTL_CONFIG`, else the one in the state folder, which may be missing.
-    ///   - flags: What was given on the command line.
-    /// - Throws: `SettingsError` with everything that is wrong.
+    ///   - config: The file's path; nil for `$PIPECTL_CONFIG`, otherwise for the file in the state folder, which may be
+    ///     missing.
+    ///   - flags: The flags on the command line.
+    /// - Throws: `SettingsError` with every mistake that was found.
     static func resolve(
         in folder: StateFolder, config: String?, flags: [GivenFlag],
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -28,16 +29,16 @@ extension DeclaredSettings {
 }
 
 extension DeclaredSettings {
-    /// The options of a box that a command without flags for it opens.
+    /// The options for a command that opens the state itself and has no flags for settings.
     static func options(in folder: StateFolder) throws -> BoxOptions {
         try resolve(in: folder, config: nil, flags: []).configuration(isDaemon: false).options
     }
 }
 
 extension ResolvedSettings {
-    /// The options of the box.
+    /// The configuration of the daemon.
     ///
-    /// - Parameter isDaemon: Whether the settings that only a daemon has count, too.
+    /// - Parameter isDaemon: Whether to include settings that affect the daemon only.
     func configuration(isDaemon: Bool) throws -> DaemonConfiguration {
         var daemon = DaemonConfiguration()
         for row in DeclaredSettings.all where isDaemon || !row.isOfDaemon {
@@ -48,7 +49,7 @@ extension ResolvedSettings {
         return try daemon.finished()
     }
 
-    /// How the repository is watched: as all are, but for what it has values of its own for.
+    /// How to watch the repository: the general settings, with the repository's own values.
     func watching(_ repository: Repository) throws -> WatchOptions {
         var daemon = try configuration(isDaemon: true)
         for row in DeclaredSettings.all where row.setting.isPerRepository {
@@ -57,9 +58,9 @@ extension ResolvedSettings {
         return daemon.watching
     }
 
-    /// What `watch` looks at: the repositories that are named, else those of the file.
+    /// The repositories that `watch` watches: those that are named, otherwise those of the file.
     ///
-    /// - Parameter locations: Paths and URLs; one that the file has, too, keeps its values.
+    /// - Parameter locations: Paths and URLs. A repository that is also in the file keeps its values.
     /// - Throws: ``CommandEnd`` with code 2 if there are none.
     func watched(_ locations: [String]) throws -> [WatchRequest] {
         let known = try repositories.map {
@@ -81,7 +82,7 @@ extension ResolvedSettings {
         return known
     }
 
-    /// A location that can be compared: a path without `~` and `..`.
+    /// A location in a comparable form: a path without `~` and `..`.
     private static func place(_ location: String) -> String {
         guard !WatchedRepository.isRemote(location) else { return location }
         return URL(fileURLWithPath: (location as NSString).expandingTildeInPath).standardizedFileURL.path

@@ -4,9 +4,10 @@ import Git
 import Pipeline
 import Settings
 
-/// Every setting of the box, declared once: keys of the file, names of variables, flags, help and docs/settings.md follow.
+/// Every setting of the daemon, declared once: the file's keys, the variables, the flags, the help and docs/settings.md
+/// follow from it.
 ///
-/// To add one: its line here, in ``all``, and for a flag an `@Option` in one of the option groups.
+/// To add a setting: add a line here and in ``all``. For a flag, add an `@Option` in one of the option groups.
 enum DeclaredSettings {
     static let table = SettingsTable(all.map(\.setting))
 

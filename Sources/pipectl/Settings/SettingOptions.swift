@@ -1,10 +1,10 @@
 import ArgumentParser
 import Settings
 
-// Flags that follow from the table: name, help and what is allowed.
+// Flags that are made from the table: name, help and allowed values.
 
 extension DeclaredSetting {
-    /// The flag's help. Defaults are what `pipectl config show` prints.
+    /// The flag's help, without the default, which `pipectl config show` prints.
     func help(_ valueName: String? = nil) -> ArgumentHelp {
         ArgumentHelp("\(setting.summary)", valueName: valueName ?? setting.kind.valueName)
     }
@@ -19,7 +19,7 @@ extension DeclaredSetting {
 }
 
 extension SettingKind {
-    /// What a flag takes, in one word.
+    /// The name of the flag's value in help, in one word.
     fileprivate var valueName: String {
         switch self {
         case .whole: "count"
@@ -40,14 +40,14 @@ extension Option where Value == GivenFlag? {
 }
 
 extension Option where Value == [GivenFlag] {
-    /// `--readable FOLDER`, any number of times.
+    /// `--readable FOLDER`, which may be repeated.
     init(wrappedValue: [GivenFlag], _ setting: DeclaredSetting, _ valueName: String? = nil) {
         self.init(
             wrappedValue: wrappedValue, name: setting.flagName, help: setting.help(valueName),
             transform: setting.given)
     }
 
-    /// `--limit memory=4GiB`, any number of times: several settings behind one flag.
+    /// `--limit memory=4GiB`, which may be repeated: one flag for several settings.
     init(wrappedValue: [GivenFlag], membersOf flag: String, _ summary: String) {
         self.init(
             wrappedValue: wrappedValue, name: .customLong(flag),
@@ -72,7 +72,7 @@ extension Flag where Value == Bool {
     }
 }
 
-/// Reads `memory=4GiB` as one of the settings that a flag stands for.
+/// Reads `memory=4GiB` as one of the settings of such a flag.
 private enum SettingMember {
     static func given(_ text: String, of flag: String) throws -> GivenFlag {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)

@@ -2,7 +2,7 @@ import Settings
 
 /// The tables of docs/settings.md.
 enum SettingsReference {
-    /// A table for each first part of the keys, in the order of ``DeclaredSettings/all``.
+    /// One table for each first component of the keys, in the order of ``DeclaredSettings/all``.
     static var markdown: String {
         var groups: [(name: String, settings: [Setting])] = []
         for setting in DeclaredSettings.table.settings {

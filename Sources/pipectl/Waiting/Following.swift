@@ -7,26 +7,26 @@ import Results
 import StateFiles
 import UnixSignals
 
-/// Waits for a run while showing it, and ends the command with its verdict.
+/// Waits for a run while showing it, and ends the command with the run's verdict.
 struct Following {
     let access: DaemonAccess
     let state: StateFolder
 
-    /// How a run ended that was followed.
+    /// How a followed run ended.
     struct Ending: Sendable {
         var verdict: Verdict
-        /// Whether the command was told to stop, and cancelled the run for that.
+        /// Whether the user interrupted the command, so that it cancelled the run.
         var isInterrupted: Bool
     }
 
-    /// Follows the run to its end; a daemon of our own does the work meanwhile.
+    /// Follows the run to its end. Without another daemon, this process runs it.
     ///
-    /// SIGINT and SIGTERM cancel the run, whoever does its work; a second one ends this process at once.
+    /// SIGINT and SIGTERM cancel the run, whichever process runs it; a second signal ends this process at once.
     func follow(_ id: RunID) async throws -> Ending {
         let outcome = VerdictBox()
         if case .own(let daemon) = access {
             await daemon.startOnly([id])
-            // Others may ask this process what it does while it holds the state.
+            // Other commands may send requests to this process while it owns the state.
             async let serving: Void = daemon.serve()
             try await show(id, outcome)
             await daemon.drain()
@@ -65,9 +65,10 @@ struct Following {
                 await view.say("interrupted: run \(id) is being cancelled; a second signal ends this command at once")
                 group.addTask {
                     do {
-                        try await access.ask(.cancel(id, reason: "interrupted where it was started")) { _ in }
+                        try await access.ask(.cancel(id, reason: "the command that started it was interrupted")) { _ in
+                        }
                     } catch {
-                        await view.say("run \(id) could not be cancelled: \(error); `pipectl cancel \(id)` tries again")
+                        await view.say("can't cancel run \(id): \(error); `pipectl cancel \(id)` tries again")
                     }
                 }
             }
@@ -75,7 +76,7 @@ struct Following {
         }
     }
 
-    /// Prints the report and ends with the verdict's exit code, or with 130 where the command was interrupted.
+    /// Prints the report and ends with the verdict's exit code, or with 130 after an interruption.
     func conclude(_ id: RunID, _ ending: Ending, json: Bool) async throws {
         let verdict = ending.verdict
         let held = verdict == .needsApproval ? try? await Self.held(id, access) : nil
@@ -95,7 +96,7 @@ struct Following {
         if verdict.exitCode != 0 { throw CommandEnd(code: verdict.exitCode, message: nil) }
     }
 
-    /// The report of a run that waits for a person; nil if it does not, or no more.
+    /// The report of a run that waits for approval; nil if it does not wait.
     static func held(_ id: RunID, _ access: DaemonAccess) async throws -> Report? {
         let found = HeldReport()
         try await access.ask(.run(id)) { reply in

@@ -6,22 +6,22 @@ import StateFiles
 import Store
 import TerminalText
 
-/// Opens the state folder as soon as the commands that own it have ended.
+/// Opens the state folder once the commands that own it have ended.
 ///
-/// A command in the foreground, such as `run`, owns the folder for a time, and a daemon that is started meanwhile waits
-/// for it. Another daemon stays: waiting for that one would never end.
+/// A foreground command such as `run` owns the folder for a while, and a daemon that is started meanwhile waits for it.
+/// Waiting for another daemon would never end.
 struct StateTurn: Sendable {
-    /// What a daemon is called in the folder's lock.
+    /// The name of a daemon in the folder's lock.
     static let daemon = "watch"
 
     let folder: StateFolder
-    /// Tells the person who owns the folder.
+    /// Tells the user which process owns the folder.
     let say: @Sendable (String) -> Void
-    /// How long it waits before it tries again.
+    /// The time between two attempts.
     var interval = Duration.milliseconds(200)
 
-    /// - Throws: What `open` throws; `locked` at once if a daemon owns the folder, and after 25 tries where no owner is
-    ///   noted. `CancellationError`.
+    /// - Throws: What `open` throws; `locked` at once if a daemon owns the folder, and after 25 attempts if no owner is
+    ///   noted; `CancellationError`.
     func take<Opened: Sendable>(_ open: () async throws -> Opened) async throws -> Opened {
         var announced: StateOwner?
         var unnamed = 0

@@ -4,14 +4,14 @@ import Control
 import Foundation
 import TerminalText
 
-/// Shows on standard error how far a wait is: a few lines that are drawn again on a terminal, else a line for each
-/// thing that happens.
+/// Shows the progress of a wait on standard error: a few lines that are redrawn on a terminal, otherwise a line for
+/// each event.
 actor WaitView {
     let isLive: Bool
     private var state: WaitState?
     private var said: Set<String> = []
     private var drawnRows = 0
-    /// ``QuietTerminal/continuations`` when it was drawn last.
+    /// The value of ``QuietTerminal/continuations`` at the last drawing.
     private var continuations = 0
 
     init() {
@@ -30,7 +30,7 @@ actor WaitView {
         }
     }
 
-    /// Counts the time down until cancelled.
+    /// Updates the elapsed time until it is cancelled.
     func animate() async {
         guard isLive else { return }
         while !Task.isCancelled {
@@ -39,7 +39,7 @@ actor WaitView {
         }
     }
 
-    /// Takes the drawn lines away, so that what follows stands alone.
+    /// Removes the drawn lines.
     func clear() {
         leaveStopped()
         guard isLive, drawnRows > 0 else { return }
@@ -47,7 +47,7 @@ actor WaitView {
         drawnRows = 0
     }
 
-    /// After a stop the lines begin anew below what others wrote meanwhile.
+    /// After a stop the lines start again, below the output of other programs.
     private func leaveStopped() {
         guard continuations != QuietTerminal.continuations else { return }
         continuations = QuietTerminal.continuations

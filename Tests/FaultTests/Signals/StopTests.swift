@@ -52,7 +52,7 @@ struct StopTests {
                 daemon.signal(SIGTERM)
                 _ = try await daemon.line("shutting down")
                 daemon.signal(SIGTERM)
-                _ = try await daemon.line("cancelling what runs")
+                _ = try await daemon.line("cancelling the runs")
                 #expect(await daemon.end() == 0)
             }
             #expect(bench.effects == ["first", "tidied"], "the step had time to tidy up")
@@ -75,7 +75,7 @@ struct StopTests {
                 _ = try await daemon.line("baseline of")
                 try await bench.change(1, ["check.sh": script])
                 try await bench.arrival(at: "started")
-                for line in ["shutting down", "cancelling what runs"] {
+                for line in ["shutting down", "cancelling the runs"] {
                     daemon.signal(SIGTERM)
                     _ = try await daemon.line(line)
                 }

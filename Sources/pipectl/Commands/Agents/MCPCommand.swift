@@ -27,7 +27,7 @@ struct MCPCommand: AsyncParsableCommand {
         let stateFolder = try state.folder()
         let toolbox = Toolbox(
             state: stateFolder, folder: folder, options: { try DeclaredSettings.options(in: stateFolder) })
-        // A client that is gone is seen by the end of its input, not by a signal.
+        // When the client is gone, the input ends; a signal must not end the process first.
         signal(SIGPIPE, SIG_IGN)
         let server = Server(
             Server.Identity(

@@ -16,7 +16,7 @@ struct GC: AsyncParsableCommand {
             other branches stay for 90 days after the run's end. An artifact that no run refers to is removed one hour \
             after its last use.
 
-            It also removes what the box keeps for runs in clones whose folder is gone.
+            It also removes the stores of deleted clones: folders in which runs were started by hand.
             """)
 
     @OptionGroup var state: StateOptions

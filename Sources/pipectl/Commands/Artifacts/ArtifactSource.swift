@@ -5,7 +5,7 @@ import Control
 import Foundation
 import Results
 
-/// Which run's artifacts are meant.
+/// Selects a run and some of its artifacts.
 struct ArtifactSource: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
@@ -31,7 +31,7 @@ struct ArtifactSource: ParsableArguments {
 
     private var pattern: String? { branch == nil ? second : first }
 
-    /// The run, and those of its artifacts that are wanted.
+    /// Finds the run and the selected artifacts.
     func find(_ state: StateOptions) async throws -> (run: Int64, artifacts: [ArtifactRecord]) {
         let loader = try ReportLoader(state.folder())
         guard let branch else {

@@ -13,8 +13,8 @@ struct Landed: AsyncParsableCommand {
             RANGE is OLD..NEW, or one revision for its whole history. Default: the target branch of the watched \
             repository, else origin's default branch, else HEAD.
 
-            How a change was recognised: merge, fastForward, squash (one commit has its effect), rebase (a row of \
-            commits repeats its own), inside (its head is part of another change that landed).
+            How a change was recognised: merge, fastForward, squash (one commit has its effect), rebase (a series of \
+            commits repeats its commits), inside (its head is part of another change that landed).
             """)
 
     @OptionGroup var state: StateOptions
@@ -23,7 +23,7 @@ struct Landed: AsyncParsableCommand {
     @Option(
         name: .customLong("changes"),
         help: ArgumentHelp(
-            "Branches that count as changes. Default: as the daemon was told for this repository.",
+            "Branches that count as changes. Default: the daemon's setting for this repository.",
             valueName: "glob")
     )
     var changes: [String] = []
@@ -40,7 +40,7 @@ struct Landed: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // A process of its own that only reads: hashing each object again would take a fifth of its time.
+        // This process only reads objects that are in the repository already, and hashing each again would be slow.
         LibGit2.trustStoredObjects()
         let known = await watched()
         let rules = try ChangeRefs(branchPatterns: changes.isEmpty ? known?.changePatterns ?? [] : changes)
@@ -95,7 +95,7 @@ struct Landed: AsyncParsableCommand {
         Terminal.print("- \(markdown(row.title)) (\(number), \(markdown(row.author)))")
     }
 
-    /// What a running daemon knows of the repository that this is, or is a clone of.
+    /// What a running daemon knows about this repository, or about the one that it is a clone of.
     private func watched() async -> RepositoryFacts? {
         guard let socket = try? state.folder().socket,
             let client = try? await DaemonClient<DaemonRequest, DaemonReply>.connect(path: socket),

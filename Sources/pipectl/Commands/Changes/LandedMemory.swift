@@ -7,11 +7,11 @@ import StateFiles
 import Store
 import TerminalText
 
-/// The files in which `landed` keeps the commits that it read: one for each repository, of a few of them.
+/// The files in which `landed` caches the commits that it read: one for each of the last few repositories.
 struct LandedMemory: Sendable {
     private let folder: String
 
-    /// Nil where there can be none; the command then reads all commits each time.
+    /// Nil if there can be no cache; the command then reads all commits each time.
     init?(_ state: StateFolder) {
         folder = state.landed
         do {
@@ -21,7 +21,7 @@ struct LandedMemory: Sendable {
         } catch { return nil }
     }
 
-    /// The file for one repository; those of repositories that were asked about longest ago are removed.
+    /// The file for one repository. It removes files of repositories that were not used for the longest time.
     func file(of gitDirectory: String) -> String {
         let name = "\(BytesDigest.sha256(Array(gitDirectory.utf8)).prefix(16))"
         let others = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).filter { $0 != name }
@@ -32,7 +32,7 @@ struct LandedMemory: Sendable {
 
     private static let most = 8
 
-    /// When the file was written, as seconds before now.
+    /// The file's age in seconds.
     private static func age(_ path: String) -> Double {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return -((attributes?[.modificationDate] as? Date)?.timeIntervalSinceNow ?? -.infinity)

@@ -3,19 +3,19 @@ import Control
 import Foundation
 import Git
 
-/// Where changes that landed are looked for.
+/// The repository in which landed changes are searched for.
 ///
-/// A clone has the commits and seldom the refs of changes; the repository that is watched has both.
+/// A clone has the commits but seldom the refs of changes; the watched repository has both.
 struct LandedPlace {
     let folder: String
-    /// What a running daemon knows of the repository that `folder` is, or is a clone of.
+    /// What a running daemon knows about the repository in `folder`, or about the one that it is a clone of.
     let watched: RepositoryFacts?
     let rules: ChangeRefs
 
     /// The repository to read, and the range as commits.
     ///
-    /// - Parameter text: OLD..NEW or a revision, as `folder` names them; nil for the target branch, never for the
-    ///   branch that happens to be checked out: that one may itself be a change.
+    /// - Parameter text: OLD..NEW or a revision, with the names of `folder`. Nil for the target branch, but never for
+    ///   the branch that is checked out, since that may itself be a change.
     func find(_ text: String?) async throws -> (folder: String, range: RevisionRange) {
         if let text {
             return (await place(), await Self.commits(try RevisionRange(text), in: folder))
@@ -28,7 +28,7 @@ struct LandedPlace {
         return (place, try RevisionRange(origin ?? "HEAD"))
     }
 
-    /// The folder itself where it knows of changes, else the watched repository where that does.
+    /// The folder itself if it has refs of changes, otherwise the watched repository if that has some.
     private func place() async -> String {
         guard let watched = watched?.gitDirectory, await !Self.hasChanges(folder, rules),
             await Self.hasChanges(watched, rules)
@@ -45,7 +45,7 @@ struct LandedPlace {
         return found ?? false
     }
 
-    /// A range with the commits that its names mean here: another repository may have other branches under them.
+    /// A range with the commits that its names mean here: in another repository the same names may mean other commits.
     private static func commits(_ range: RevisionRange, in folder: String) async -> RevisionRange {
         func commit(_ name: String) async -> String {
             let found = try? await withRepository(at: folder) { try $0.resolve("\(name)^{commit}").hex }

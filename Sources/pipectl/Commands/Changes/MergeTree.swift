@@ -4,7 +4,7 @@ import Client
 import Foundation
 import Git
 
-/// Merges commits as runs do, and prints what came of each; for `script/merge-history`.
+/// Merges commits in the same way as runs do, and prints each result; for `script/merge-history`.
 struct MergeTree: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "merge-tree", abstract: "Merges pairs of commits as a run would, and prints JSON lines.",

@@ -5,7 +5,8 @@ import Settings
 
 struct ConfigCheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Checks the settings file and the environment, as each start does.",
+        commandName: "check",
+        abstract: "Checks the settings file and the environment, as the daemon does at its start.",
         discussion: "Prints everything that is wrong, and exits with 2; changes nothing.")
 
     @OptionGroup var state: StateOptions
@@ -19,11 +20,11 @@ struct ConfigCheck: AsyncParsableCommand {
         let settings = try DeclaredSettings.resolve(in: state.folder(), config: config, flags: [])
         _ = try settings.configuration(isDaemon: true)
         let count = settings.records.count { $0.source.kind != .standard }
-        Terminal.print("the settings are correct; \(count) differ from their defaults or are a repository's own")
+        Terminal.print("the settings are correct; \(count) differ from the defaults or apply to one repository only")
     }
 }
 
-/// The table of docs/settings.md, for those who add a setting.
+/// Prints the table of docs/settings.md, for developers who add a setting.
 struct ConfigTable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "table", abstract: "Prints the table of docs/settings.md.", shouldDisplay: false)

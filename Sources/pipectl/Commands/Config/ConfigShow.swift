@@ -10,8 +10,8 @@ struct ConfigShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Prints each setting, its value, and where the value comes from.",
         discussion: """
-            While a daemon runs, it prints the daemon's settings, and which of them the file has changed since; \
-            otherwise those that a command would have now. Secrets are not settings; of a URL only the host is shown.
+            While a daemon runs, it prints the daemon's settings, and those that the file has changed since its start; \
+            otherwise it prints the settings that a command would use now. Secrets are not settings; of a URL only the host is shown.
             """)
 
     @OptionGroup var state: StateOptions
@@ -20,7 +20,7 @@ struct ConfigShow: AsyncParsableCommand {
             "The file with settings. Default: $PIPECTL_CONFIG, else config.json in the state folder.", valueName: "file"
         ))
     var config: String?
-    @Flag(help: "Leave out settings that have their default.") var changed = false
+    @Flag(help: "Show only settings that differ from their defaults.") var changed = false
     @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
@@ -28,11 +28,13 @@ struct ConfigShow: AsyncParsableCommand {
         var records: [SettingRecord]
         if config == nil, let daemon = try await Self.daemon(folder) {
             records = daemon
-            Terminal.say("the settings of the daemon that runs")
+            Terminal.say("settings of the running daemon")
             if let now = try? DeclaredSettings.resolve(in: folder, config: nil, flags: []).records {
                 let keys = SettingChanges.keys(from: daemon, to: now)
                 if !keys.isEmpty {
-                    Terminal.say("changed in the file since it started: \(keys.joined(separator: ", ")); restart it")
+                    Terminal.say(
+                        "changed in the file since the daemon started: \(keys.joined(separator: ", ")); restart the daemon to apply them"
+                    )
                 }
             }
         } else {
@@ -43,7 +45,7 @@ struct ConfigShow: AsyncParsableCommand {
         Terminal.put(TextTable.text(["SETTING", "VALUE", "FROM"], records.map { [$0.key, $0.text, $0.source.text] }))
     }
 
-    /// The settings of the daemon; nil when none runs.
+    /// The settings of the daemon; nil if none runs.
     private static func daemon(_ folder: StateFolder) async throws -> [SettingRecord]? {
         do {
             let client = try await DaemonClient<DaemonRequest, DaemonReply>.connect(path: folder.socket)
@@ -57,10 +59,10 @@ struct ConfigShow: AsyncParsableCommand {
     }
 }
 
-/// What a file would change if the daemon were started again.
+/// The settings that would change if the daemon were started again.
 enum SettingChanges {
-    /// The settings with another value, as far as the file decides about them: flags and variables of the daemon are
-    /// not known here.
+    /// The settings whose values differ, as far as the file decides them: the daemon's flags and variables are unknown
+    /// here.
     static func keys(from old: [SettingRecord], to new: [SettingRecord]) -> [String] {
         func values(_ records: [SettingRecord]) -> [String: SettingRecord] {
             Dictionary(

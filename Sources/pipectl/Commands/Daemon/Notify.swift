@@ -17,7 +17,7 @@ struct Notify: AsyncParsableCommand {
     func run() async throws {
         let path = try state.folder().socket
         let client = try await DaemonClient<DaemonRequest, DaemonReply>.connect(path: path)
-        // A path means a folder here, not below the daemon's.
+        // A path is relative to this command's folder, not to the daemon's.
         let isPath = repository.map { $0.hasPrefix(".") || FileManager.default.fileExists(atPath: $0) } ?? false
         let named = isPath ? repository.map { URL(fileURLWithPath: $0).standardizedFileURL.path } : repository
         try await DaemonAccess.daemon(client).ask(.look(path: named)) { reply in

@@ -19,22 +19,22 @@ struct Watch: AsyncParsableCommand {
             The first look at a repository starts no runs. SIGTERM or Ctrl-C lets running runs end and then stops; a \
             second one cancels them; a third ends at once. SIGHUP checks the repositories at once.
 
-            Settings of the box can stand in config.json, too; `pipectl config show` prints them with their defaults.
+            The settings can also be in config.json; `pipectl config show` prints them with their defaults.
             """)
 
     @OptionGroup var state: StateOptions
     @OptionGroup(title: HelpText.daemon) var daemonOptions: DaemonOptionGroup
     @OptionGroup(title: HelpText.daemon) var daemon: WatchOptionGroup
-    @Argument(help: "Paths or URLs of repositories. Default: those of the settings file.")
+    @Argument(help: "Paths or URLs of repositories. Default: the repositories in the settings file.")
     var repositories: [String] = []
     @Option(DeclaredSettings.changes, "glob") var changes: [GivenFlag] = []
     @Option(DeclaredSettings.target, "branch") var target: GivenFlag?
     @Option(DeclaredSettings.since, "when") var since: GivenFlag?
-    @Flag(help: "Look once, run what is due, and exit with the worst verdict.")
+    @Flag(help: "Check the repositories once, run what is due, and exit with the worst verdict.")
     var once = false
     @Flag(DeclaredSettings.verbose) var verbose = false
 
-    /// The flags that were given.
+    /// The flags on the command line.
     var given: [GivenFlag] {
         daemonOptions.given + daemon.given + changes + [target, since].compactMap { $0 }
             + (verbose ? [GivenFlag(DeclaredSettings.verbose.setting, isOn: true)] : [])
@@ -48,7 +48,7 @@ struct Watch: AsyncParsableCommand {
         var options = configuration.options
         let logger = Log.daemon(configuration.isVerbose ? .debug : .info)
         let shutdown = ShutdownNotice {
-            logger.notice("the steps got the signal, too: their runs start again at the next start")
+            logger.notice("the steps received the signal as well: their runs start again when the daemon starts")
             Foundation.exit(0)
         }
         if !once {
@@ -106,7 +106,7 @@ struct Watch: AsyncParsableCommand {
     }
 }
 
-/// The daemon as a service: ends when it has drained.
+/// The daemon as a service, which ends when all runs have ended.
 struct DaemonService: Service {
     let daemon: Daemon
     let log: Logger
@@ -116,7 +116,8 @@ struct DaemonService: Service {
     }
 }
 
-/// SIGTERM and SIGINT: drain, then cancel, then end; SIGHUP: look; the stop of the daemon's scope: drain.
+/// Handles signals. SIGTERM and SIGINT: let runs end, then cancel them, then exit; SIGHUP: check the repositories; the
+/// signal of the daemon's systemd scope: let runs end.
 struct SignalService: Service {
     let daemon: Daemon
     let shutdown: ShutdownNotice
@@ -131,7 +132,8 @@ struct SignalService: Service {
                 continue
             }
             shutdown.tell()
-            // The machine stops the scope, and may send SIGTERM beside it: only what people repeat cancels runs.
+            // systemd stops the scope and may send SIGTERM as well. So only a signal that a person repeats cancels
+            // runs.
             if signal == .sigusr2 {
                 await drain()
                 continue
@@ -140,7 +142,7 @@ struct SignalService: Service {
             switch count {
             case 1: await drain()
             case 2:
-                log.notice("cancelling what runs; a third signal ends at once")
+                log.notice("cancelling the runs; a third signal exits at once")
                 await daemon.cancelAll("the daemon was shut down")
             default: Foundation.exit(130)
             }
@@ -148,7 +150,7 @@ struct SignalService: Service {
     }
 
     private func drain() async {
-        log.notice("shutting down: running runs end first; a second signal cancels them")
+        log.notice("shutting down after the running runs have ended; a second signal cancels them")
         await daemon.drain()
     }
 }

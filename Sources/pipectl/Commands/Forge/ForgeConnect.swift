@@ -9,10 +9,10 @@ import TerminalText
 
 struct ForgeConnect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "connect", abstract: "Connects a repository with its forge, after trying each permission.",
+        commandName: "connect", abstract: "Connects a repository with its forge, after it has tried each permission.",
         discussion: """
-            The credential comes from the first of these that is there: --token-file, --app with --key-file, systemd's \
-            credential pipectl-forge-NAME, the environment variable PIPECTL_FORGE_TOKEN, the one that was stored before, \
+            The credential is the first of these that exists: --token-file, --app with --key-file, systemd's \
+            credential pipectl-forge-NAME, the environment variable PIPECTL_FORGE_TOKEN, the one that is stored already, \
             standard input (typing is hidden on a terminal). It is never taken from the command line, because other users \
             can see that.
             """)
@@ -20,16 +20,16 @@ struct ForgeConnect: AsyncParsableCommand {
     @OptionGroup var state: StateOptions
     @Argument(help: "The repository's page at the forge: https://HOST/OWNER/NAME.")
     var url: String
-    @Option(help: "github, gitlab, gitea or forgejo, where the host's name does not tell.")
+    @Option(help: "The forge's product: github, gitlab, gitea or forgejo. Default: found from the host's name.")
     var kind: ForgeKind?
-    @Option(help: ArgumentHelp("The root of the forge's API, where it is not at its usual place.", valueName: "url"))
+    @Option(help: ArgumentHelp("The root of the forge's API. Default: its usual place.", valueName: "url"))
     var api: String?
     @OptionGroup var place: RepositoryOption
-    @Option(help: ArgumentHelp("A file that holds a token.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file that contains a token.", valueName: "file"))
     var tokenFile: String?
     @Option(help: ArgumentHelp("The id of a GitHub App; needs --key-file.", valueName: "id"))
     var app: String?
-    @Option(help: ArgumentHelp("The App's private key, as GitHub gave it.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file with the App's private key, unchanged as GitHub gave it.", valueName: "file"))
     var keyFile: String?
 
     func validate() throws {
@@ -56,7 +56,7 @@ struct ForgeConnect: AsyncParsableCommand {
             throw CommandEnd(
                 code: 2,
                 message:
-                    "not connected: \(lacking.count) of \(identity.permissions.count) permissions are lacking\n\(remedies)"
+                    "not connected: \(lacking.count) of \(identity.permissions.count) permissions are missing\n\(remedies)"
             )
         }
         if isNew { try store.keep(credential, for: facts.name) }
@@ -64,7 +64,7 @@ struct ForgeConnect: AsyncParsableCommand {
         _ = try await state.ask(.connectForge(request), "forge connect") {
             if case .completed = $0 { true } else { nil }
         }
-        Terminal.say("connected: verdicts of \(facts.name) are shown at \(address.web) from the next run on")
+        Terminal.say("connected: from the next run on, \(address.web) shows the verdicts of \(facts.name)")
     }
 
     /// The credential, and whether it is to be stored.

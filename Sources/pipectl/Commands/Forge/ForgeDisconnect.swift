@@ -9,7 +9,7 @@ import SystemPackage
 struct ForgeDisconnect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "disconnect",
-        abstract: "Stops showing verdicts of a repository, and forgets its stored credential.")
+        abstract: "Stops showing a repository's verdicts at its forge, and deletes the stored credential.")
 
     @OptionGroup var state: StateOptions
     @OptionGroup var place: RepositoryOption
@@ -22,6 +22,6 @@ struct ForgeDisconnect: AsyncParsableCommand {
             if case .completed = $0 { true } else { nil }
         }
         ForgeCredentialStore(folder: FilePath(try state.folder().forges)).forget(facts.name)
-        Terminal.say("\(facts.name) is disconnected; what its forge shows stays there")
+        Terminal.say("\(facts.name) is disconnected; checks and comments that its forge has stay there")
     }
 }

@@ -10,13 +10,13 @@ import TerminalText
 struct ForgeStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Lists connections to forges, whether they answer, and what they do not show yet.")
+        abstract: "Lists connections to forges, whether they answer, and what is not delivered yet.")
 
     @OptionGroup var state: StateOptions
-    @Flag(help: "Does not ask the forges.") var offline = false
+    @Flag(help: "Do not contact the forges.") var offline = false
     @Flag(help: "Prints JSON.") var json = false
 
-    /// A connection with what its forge answers now.
+    /// A connection, with the forge's present answer.
     private struct Line: Encodable {
         var status: ForgeStatus
         var address: ForgeAddress?
@@ -44,7 +44,7 @@ struct ForgeStatusCommand: AsyncParsableCommand {
             let address = try ForgeAddress(json: status.address)
             line.address = address
             guard let (credential, _) = try store.credential(for: status.repository) else {
-                line.problem = "no credential is set; connect it again"
+                line.problem = "no credential is set; run `pipectl forge connect` again"
                 return line
             }
             if !offline { line.identity = try await ForgeConnector.identity(at: address, with: credential) }
@@ -61,7 +61,7 @@ struct ForgeStatusCommand: AsyncParsableCommand {
             let lacking = identity.permissions.filter { !$0.isGranted }.map(\.name)
             rows.append(
                 "  reachable as \(identity.login)"
-                    + (lacking.isEmpty ? "" : "; lacking: \(lacking.joined(separator: ", "))"))
+                    + (lacking.isEmpty ? "" : "; missing: \(lacking.joined(separator: ", "))"))
         }
         if let problem = line.problem { rows.append("  ✗ \(problem)") }
         if status.undelivered > 0 {

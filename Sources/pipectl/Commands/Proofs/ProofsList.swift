@@ -24,7 +24,7 @@ struct ProofsList: AsyncParsableCommand {
             Terminal.print(
                 TerminalNames.row([
                     step.repository, step.workflow, step.step,
-                    "not trusted: failed in run \(step.run) although run \(step.provedBy) had proved it",
+                    "not trusted: it failed in run \(step.run) although run \(step.provedBy) had proved it",
                 ]))
         }
         if status.counts.isEmpty && status.distrusted.isEmpty { Terminal.say("no step is proved yet") }

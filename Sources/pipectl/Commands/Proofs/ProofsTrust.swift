@@ -5,11 +5,12 @@ import Control
 struct ProofsTrust: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trust", abstract: "Trusts the proofs of a step again, starting with its next run.",
-        discussion: "Earlier proofs stay removed. A step whose declaration changed is trusted again without this.")
+        discussion:
+            "Removed proofs do not come back. A step whose declaration has changed is trusted without this command.")
 
     @OptionGroup var state: StateOptions
     @Argument(help: "The step's name.") var step: String
-    @Option(help: "Only of the repository with this name.") var repository: String?
+    @Option(help: "Only in the repository with this name.") var repository: String?
 
     func run() async throws {
         Terminal.say(

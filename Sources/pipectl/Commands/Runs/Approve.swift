@@ -9,9 +9,9 @@ struct Approve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approve", abstract: "Approves or rejects a run or step that needs approval.",
         discussion: """
-            These need approval: a release of a commit that is not merged, a change by an author who is not among \
-            --allow-authors, a change to --protect-paths, and what a workflow declares itself. `pipectl status` lists \
-            what waits. The decision applies to exactly this commit and workflow definition; a newer push needs a new \
+            These need approval: a release of a commit that is not merged, a change by an author who is not in \
+            --allow-authors, a change to --protect-paths, and whatever a workflow declares. `pipectl status` lists the \
+            waiting runs and steps. The decision applies to exactly this commit and workflow definition; a newer push needs a new \
             one. The report records your login name and the time.
             """)
 

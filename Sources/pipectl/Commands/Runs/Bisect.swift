@@ -47,10 +47,10 @@ struct Bisect: AsyncParsableCommand {
         }
     }
 
-    /// A commit as this folder knows it, which may be a clone with names of its own.
+    /// A commit by its name in this folder, which may be a clone with other names.
     private func commit(_ text: String?) async -> String? {
         guard let text else { return nil }
-        // The folder here has nothing to do with a repository that was named.
+        // With a repository's name, this folder's names mean nothing.
         guard let folder = subject.path else { return text }
         let here = try? await withRepository(at: folder) { try $0.resolve("\(text)^{commit}").hex }
         return here ?? text
@@ -72,7 +72,7 @@ struct Bisect: AsyncParsableCommand {
             try await ask()
             return await last.progress
         }
-        // Nothing that a daemon left waiting is started here.
+        // This command must not start runs that an earlier daemon left waiting.
         await daemon.startOnly([])
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await daemon.serve() }

@@ -74,7 +74,7 @@ struct FixCommand: AsyncParsableCommand {
             try await ask()
             return await last.series
         }
-        // Nothing that a daemon left waiting is started here.
+        // This command must not start runs that an earlier daemon left waiting.
         await daemon.startOnly([])
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await daemon.serve() }
@@ -82,7 +82,7 @@ struct FixCommand: AsyncParsableCommand {
             do {
                 try await ask()
             } catch {
-                // Not cut off in its beginning, which it would say as trouble of its own.
+                // Let it end normally: a cancelled start would be reported as an error.
                 await daemon.drain()
                 try? await group.waitForAll()
                 throw error
@@ -121,7 +121,7 @@ struct FixCommand: AsyncParsableCommand {
             throw CommandEnd(code: 2, message: "attempt \(wanted.number) of run \(run) has no patch")
         }
         guard Terminal.outputIsTerminal else {
-            // For a pipe to `git am`: a patch that was cleaned for a terminal would be another one.
+            // The raw bytes, for `git am`: a patch that was cleaned for a terminal would differ.
             try FileHandle.standardOutput.write(contentsOf: bytes)
             return
         }

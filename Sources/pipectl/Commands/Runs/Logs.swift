@@ -131,7 +131,7 @@ struct Logs: AsyncParsableCommand {
         }
     }
 
-    /// Prints bytes as they come, step by step in the order in which they start.
+    /// Prints the output of live steps as it arrives, step by step in the order of their starts.
     private func followLive(_ folder: StateFolder) async throws {
         let access = try await state.open("logs")
         let printer = FollowPrinter(only: step, attempt: attempt)
@@ -158,13 +158,13 @@ struct Logs: AsyncParsableCommand {
             throw error
         }
         await access.close()
-        // What came in the last moment is in the archive by now.
+        // The last output is in the archive by now.
         let loader = try ReportLoader(folder)
         if let report = try? await loader.store.report(run.id) { try await printer.finish(report, loader) }
     }
 }
 
-/// Prints what each growing log has more than before.
+/// Prints what was added to each growing log.
 private actor FollowPrinter {
     private let only: String?
     private let attempt: Int?

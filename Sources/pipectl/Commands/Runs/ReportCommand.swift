@@ -54,7 +54,7 @@ struct ReportCommand: AsyncParsableCommand {
         Terminal.say("wrote \(output)")
     }
 
-    /// Of the tests that the page shows in full: how they came out before.
+    /// The earlier results of the tests that the page shows in full.
     private func trends(_ document: ReportDocument) async -> [String: TestTrend] {
         var seen: Set<String> = []
         let troubled = document.tests.filter { $0.status.isFailure && seen.insert($0.id).inserted }.prefix(100)
@@ -67,7 +67,7 @@ struct ReportCommand: AsyncParsableCommand {
         return Dictionary((trends ?? []).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// From the archive, or as far as there is one for a run that waits for a person.
+    /// The report from the archive; for a run that waits for approval, the report so far.
     private func document() async throws -> ReportDocument {
         do {
             return try await ReportLoader(state.folder()).document(run.id)

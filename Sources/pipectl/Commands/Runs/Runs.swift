@@ -17,7 +17,7 @@ struct Runs: AsyncParsableCommand {
     @Option(name: .customLong("in"), help: "Only runs in this state: queued, running or ended; may be repeated.")
     var states: [RunState] = []
     @Option(help: "Only runs since then: 2d, 6h, or 2026-01-31.") var since: String?
-    @Flag(help: "Hide runs that the daemon starts by itself: warm-ups, clean builds, retries of failing tests.")
+    @Flag(help: "Hide runs that the daemon started by itself: warm-ups, clean builds, retries of failing tests.")
     var noBackground = false
     @Option(name: [.customShort("n"), .long], help: "Show at most N runs.") var limit = 20
     @Flag(help: "Print JSON.") var json = false

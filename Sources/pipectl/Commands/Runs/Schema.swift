@@ -2,7 +2,7 @@ import ArgumentParser
 import Client
 import Reports
 
-/// What `pipectl schema` knows.
+/// The documents whose schema `pipectl schema` prints.
 enum SchemaName: String, CaseIterable, ExpressibleByArgument {
     case bundle
 

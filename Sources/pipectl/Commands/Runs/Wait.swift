@@ -11,7 +11,7 @@ struct Wait: AsyncParsableCommand {
         commandName: "wait", abstract: "Waits for a verdict, and prints what must change before the change may land.",
         discussion: """
             WHAT is a run's number, #7 for a change, a branch, a tag or a commit. Default: the commit that is checked \
-            out here. The daemon need not have seen it yet, and need not run yet. All workflows of a commit \
+            out here. It may be started before the daemon has seen the commit, or runs at all. All workflows of a commit \
             count. When a newer push supersedes a run, the wait continues with the newer run. Progress goes to standard \
             error, the bundle to standard output; the exit code is the verdict's. Without a daemon the wait ends after 20 \
             seconds with 8 (60 if the daemon stopped meanwhile); for a branch, tag or change that does not exist, after 10 seconds \
@@ -22,11 +22,11 @@ struct Wait: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("A run, #change, branch, tag or commit; default: HEAD.", valueName: "what"))
     var what: String?
     @Option(help: "The change's name, if it is not a number.") var change: String?
-    @Option(help: "When to end: at the first step that has failed for good (failure), or at the verdict (verdict).")
+    @Option(help: "When to end: at the first step that finally failed (failure), or at the verdict (verdict).")
     var until = WaitRequest.End.failure
     @Option(
         help: ArgumentHelp(
-            "End with exit code 8 after this time without a verdict, like 15m; 0 waits for ever, also for a daemon and for a name that does not exist yet.",
+            "End with exit code 8 after this time without a verdict, like 15m; 0 waits for ever, even without a daemon or for a name that does not exist yet.",
             valueName: "time"), transform: DurationOption.seconds)
     var timeout: Duration?
     @Option(help: "The repository, by its name in `pipectl status`.") var repository: String?
@@ -37,7 +37,7 @@ struct Wait: AsyncParsableCommand {
     func validate() throws {
         if let timeout, timeout > .seconds(31_536_000) { throw ValidationError("--timeout takes 0s to 365d") }
         if what != nil && change != nil {
-            throw ValidationError("name what to wait for once: as WHAT or with --change")
+            throw ValidationError("WHAT and --change exclude each other")
         }
         if !(3_072...4_194_304).contains(bytes) { throw ValidationError("--bytes takes 3072 to 4194304") }
     }
@@ -56,7 +56,7 @@ struct Wait: AsyncParsableCommand {
                 }
                 group.addTask {
                     await view.animate()
-                    // Without a terminal it ends at once, and says nothing.
+                    // Without a terminal, the animation would end at once, but this task must not.
                     try await Task.sleep(for: .seconds(1_000_000_000))
                     return nil
                 }

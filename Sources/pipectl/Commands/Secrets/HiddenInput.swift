@@ -7,9 +7,9 @@ import Foundation
     import Darwin
 #endif
 
-/// What a person types without it being shown, or what another program writes.
+/// Reads a value that a person types without an echo, or that another program writes.
 enum HiddenInput {
-    /// Standard input to its end, at most `limit` bytes; from a terminal one line, without its line feed.
+    /// Reads standard input to its end, at most `limit` bytes; from a terminal one line, without its line feed.
     static func read(prompt: String, limit: Int) throws -> [UInt8] {
         isatty(0) == 1 ? try typed(prompt, limit) : try piped(limit)
     }
@@ -29,15 +29,16 @@ enum HiddenInput {
         var before = termios()
         guard tcgetattr(0, &before) == 0 else { throw shown }
         var silent = before
-        // Byte by byte: a line of a terminal ends at 4,095 bytes, and Ctrl-C must not leave one that shows nothing.
+        // Read single bytes: a terminal limits a line to 4,095 bytes, and Ctrl-C must not leave the terminal without an
+        // echo.
         silent.c_lflag &= ~(tcflag_t(ECHO) | tcflag_t(ICANON) | tcflag_t(ISIG))
         guard tcsetattr(0, TCSAFLUSH, &silent) == 0 else { throw shown }
         defer {
-            // Discards what is left of a pasted text of several lines, which a shell would show and run.
+            // Discards the rest of a pasted text of several lines, which a shell would show and run.
             tcsetattr(0, TCSAFLUSH, &before)
             Terminal.say("")
         }
-        // Not before: whoever sees it may type.
+        // Write the prompt last: once it is visible, the person may type.
         Terminal.write(prompt, to: 2)
         var line: [UInt8] = []
         var piece: [UInt8] = [0]
@@ -55,11 +56,11 @@ enum HiddenInput {
     }
 
     private static var shown: CommandEnd {
-        CommandEnd(code: 3, message: "the terminal can't be kept from showing what is typed; use a pipe")
+        CommandEnd(code: 3, message: "the terminal's echo can't be switched off; use a pipe")
     }
 }
 
-/// read(2) of standard input, out of reach inside a type that has a method of that name.
+/// read(2) of standard input. Inside a type with a method `read`, the name would mean that method.
 private func readInput(_ buffer: inout [UInt8], _ count: Int) throws -> Int {
     while true {
         let size = read(0, &buffer, count)

@@ -12,7 +12,7 @@ struct SecretsCommand: ParsableCommand {
         subcommands: [SecretsList.self, SecretsSet.self, SecretsRemove.self])
 }
 
-/// For which repository a secret is.
+/// Limits a secret to one repository.
 struct SecretScope: ParsableArguments {
     @Option(help: ArgumentHelp("Only for runs of this repository, by its name in `pipectl status`.", valueName: "name"))
     var repository: String?

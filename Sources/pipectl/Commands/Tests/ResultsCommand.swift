@@ -10,8 +10,8 @@ struct ResultsCommand: ParsableCommand {
         discussion: """
             Detects the format by its content: JUnit XML, Swift Testing's event stream, the output of `swift test`, TRX, \
             NUnit 2 and 3, xUnit.net, `go test -json`, Dart's and Flutter's JSON, Mocha's, Jest's and RSpec's JSON, TAP, \
-            CTRF. Several files are read as those of one step are: tests of two files of one format are two tests, and \
-            where they share a name, the file tells them apart.
+            CTRF. Several files are read like those of one step: tests in two files of one format are different tests, and \
+            if they share a name, the file's name is added.
 
             Exit codes: 0 all files were read, even if tests failed; 2 a file can't be opened or has no readable test \
             results.
@@ -65,7 +65,7 @@ struct ResultsCommand: ParsableCommand {
             let advice = finding.suggestion.map { " \($0)" } ?? ""
             Terminal.say(TerminalText.name("\(finding.severity.rawValue): \(finding.message)\(advice)", limit: 2_000))
         }
-        // Each test once, by its last try, as a report counts them.
+        // Each test once, by its last attempt, as a report counts them.
         let counts = all.counts
         let flaky = counts.flaky > 0 ? " (\(counts.flaky) after a failed attempt)" : ""
         Terminal.print(

@@ -51,14 +51,14 @@ struct Init: AsyncParsableCommand {
         } catch let error as SeedObstacle {
             throw CommandEnd(code: 2, message: "\(error)")
         }
-        // Without it workflows run all the same, so a failure is no reason to stop.
+        // Workflows run without this file, so a failure must not stop the command.
         do { try EditorFiles(directory: directory).write() } catch {
-            Terminal.say("no completion in your editor yet: \(error.plainReason)")
+            Terminal.say("completion in your editor is not set up: \(error.plainReason)")
         }
         Terminal.say("Read them, then try: pipectl validate, pipectl run test. Commit them, and run: pipectl watch .")
     }
 
-    /// The manifest is code: it is run like a workflow of the working tree, in the sandbox where there is one.
+    /// The manifest is code, so SwiftPM reads it in the sandbox if there is one, like a workflow of the working tree.
     private func manifest(in directory: String) async -> PackageManifest? {
         guard FileManager.default.fileExists(atPath: "\(directory)/Package.swift"), let state = try? state.folder(),
             let toolchain = try? await Toolchain.find()

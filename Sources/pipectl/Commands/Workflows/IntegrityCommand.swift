@@ -16,8 +16,8 @@ struct IntegrityCommand: AsyncParsableCommand {
         discussion: """
             Compares the tests of a commit with those of its base. In a repository that a daemon watches, or a clone \
             of one, the base is the newest commit that it shares with the target branch, and the .testIntegrity() \
-            rules of that branch count. Elsewhere the base is its first parent, or with --against the newest \
-            commit that both have, and the standard rules count. Exit code 5: the change would need approval. \
+            rules of that branch apply. Elsewhere the base is its first parent, or with --against the newest \
+            commit that both have, and the standard rules apply. Exit code 5: the change would need approval. \
             docs/integrity.md lists what is detected and what is not.
             """)
 
@@ -74,7 +74,7 @@ struct IntegrityCommand: AsyncParsableCommand {
             message: "\(Count.text(count, "finding")) would need approval")
     }
 
-    /// Compares with where the commit left the branch that it would land on.
+    /// Compares the commit with the point where it left its target branch.
     private func look() async throws -> (new: OID, old: OID, IntegrityOutcome) {
         let place = try await IntegrityPlace.find(subject, state)
         for note in place.notes { Terminal.say(TerminalText.name(note, limit: 1_000)) }

@@ -55,7 +55,7 @@ struct Run: AsyncParsableCommand {
     func validate() throws {
         if tests.count > 200 { throw ValidationError("--tests may be repeated 200 times") }
         if repository != nil && ref == nil && change == nil {
-            throw ValidationError("--repository has no working tree here: name what to run with --ref or --change")
+            throw ValidationError("--repository has no working tree here: add --ref or --change")
         }
         if ref != nil && change != nil { throw ValidationError("--ref and --change exclude each other") }
     }

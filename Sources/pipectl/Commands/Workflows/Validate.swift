@@ -44,7 +44,7 @@ struct Validate: AsyncParsableCommand {
 }
 
 extension DeclaredWorkflow {
-    /// A warning: the workflows that are listed can be used.
+    /// A warning, since the listed workflows can be used.
     fileprivate var finding: PlanFinding {
         PlanFinding(
             rule: "unlisted", workflow: TerminalText.name(name),
