@@ -21,6 +21,7 @@ package struct ReportResources: ResourceProvider {
         ("tests.xml", "Tests as JUnit XML", "application/xml"), ("bundle.md", "Bundle", "text/markdown"),
     ]
 
+    /// The URIs of the reports and bundles of any run.
     package var templates: [Resource] {
         Self.forms.map { form in
             Resource(
@@ -29,6 +30,7 @@ package struct ReportResources: ResourceProvider {
         }
     }
 
+    /// The schemas, and the reports of the newest archived runs.
     package func resources() async throws -> [Resource] {
         let schemas = Self.schemas.keys.sorted().map { name in
             Resource(
@@ -47,6 +49,7 @@ package struct ReportResources: ResourceProvider {
             }
     }
 
+    /// The text behind a URI; nil if the URI names nothing here.
     package func read(_ uri: String) async throws -> (text: String, type: String)? {
         let prefix = "pipectl://"
         guard uri.hasPrefix(prefix) else { return nil }

@@ -21,7 +21,9 @@ public struct ArchiveProblem: Sendable, Equatable, Codable {
         case contradiction
     }
 
+    /// What is wrong, to switch on.
     public var kind: Kind
+    /// The run's number.
     public var run: RunID
     /// What is wrong, with the value, and what to do next.
     public var description: String

@@ -52,7 +52,9 @@ extension ArchiveStore {
     public struct Maintenance: Sendable, Equatable {
         /// An estimate.
         public var looseObjects: Int
+        /// The number of refs that have a file of their own.
         public var looseRefs: Int
+        /// The number of pack files.
         public var packs: Int
         var repository: String
 

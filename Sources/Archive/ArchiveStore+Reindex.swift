@@ -22,6 +22,7 @@ public struct SettleOutcome: Sendable, Equatable {
     public var finished: [RunID] = []
     /// The number of archived runs that the store did not have, because it lost its last writes.
     public var added = 0
+    /// What is wrong with runs that could not be added.
     public var problems: [ArchiveProblem] = []
 
     public init() {}

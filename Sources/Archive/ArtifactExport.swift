@@ -15,7 +15,9 @@ public struct ArtifactExport: Sendable {
         public var path: String
         /// The path of the copy.
         public var file: String
+        /// Its size.
         public var bytes: Int
+        /// The digest of its content, 64 hexadecimal digits.
         public var sha256: String
         /// Whether the same bytes were there already.
         public var wasThere: Bool

@@ -12,7 +12,9 @@ import TerminalText
 
 /// One requirement of pipectl on this machine, and the result of checking it.
 package struct HealthCheck: Encodable, Sendable {
+    /// What was checked, in a few words.
     package var name: String
+    /// Whether it is as it should be.
     package var isGood: Bool
     /// The result; if it is not good, with the next step.
     package var found: String
@@ -28,6 +30,7 @@ package struct HealthChecks: Sendable {
     /// - Parameter state: The state folder; if it is an error, the checks that need the folder fail.
     package init(state: @escaping @Sendable () throws -> StateFolder) { self.state = state }
 
+    /// Makes all checks; some start processes.
     package func run() async -> [HealthCheck] {
         let daemon = await daemon()
         return await tools() + sandboxing(daemon?.machine) + storage() + machineLimits() + asked(of: daemon)

@@ -4,6 +4,7 @@ import TerminalText
 
 /// Loggers: the daemon's lines go to standard error with their time.
 package enum Log {
+    /// The logger of a daemon, which writes to standard error.
     package static func daemon(_ level: Logger.Level) -> Logger {
         var logger = Logger(label: "pipectl") { _ in DaemonLogHandler() }
         logger.logLevel = level

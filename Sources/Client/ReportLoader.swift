@@ -10,6 +10,7 @@ package import StateFiles
 /// Reads a finished run for rendering: its report, tests and logs. They come from the archive, or from the index as
 /// long as the run waits for its export.
 package struct ReportLoader {
+    /// The archive that it reads.
     package let store: ArchiveStore
 
     package init(_ state: StateFolder) throws {
@@ -30,6 +31,7 @@ package struct ReportLoader {
         return ReportDocument(report: report, tests: tests) { [logs] in logs[$0] }
     }
 
+    /// The log `file` of a run, with the times of its lines.
     package func log(_ id: RunID, _ file: String) async throws -> ReportLog {
         let bytes = try await store.log(id, file)
         let times = LogTimes((try? await store.log(id, file + ".times")) ?? [])

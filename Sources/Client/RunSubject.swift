@@ -5,7 +5,9 @@ import Git
 
 /// What a person asks to run: a ref, a change, or the working tree if nothing is named.
 package struct RunSubject {
+    /// A branch, tag or commit; nil for none.
     package var ref: String?
+    /// A change's name; nil for none.
     package var change: String?
 
     /// - Parameters:

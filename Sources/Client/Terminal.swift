@@ -17,11 +17,14 @@ package enum Terminal {
     /// Writes a line to standard output.
     package static func print(_ line: String) { put(line + "\n") }
 
+    /// Whether standard output is a terminal.
     package static var outputIsTerminal: Bool { isatty(1) == 1 }
+    /// Whether standard error is a terminal.
     package static var errorIsTerminal: Bool { isatty(2) == 1 }
 
     /// Whether standard output should have colours: it is a terminal, and NO_COLOR (no-color.org) is not set.
     package static var hasColour: Bool { outputIsTerminal && wantsColour }
+    /// Whether text on standard error may have colours.
     package static var errorHasColour: Bool { errorIsTerminal && wantsColour }
 
     private static var wantsColour: Bool {
@@ -32,6 +35,7 @@ package enum Terminal {
     /// Columns of the terminal; 100 when there is none.
     package static var width: Int { size.columns }
 
+    /// The terminal's size in characters; 100 by 24 if there is none.
     package static var size: (columns: Int, rows: Int) {
         var size = winsize()
         for descriptor: Int32 in [2, 1] where ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 {

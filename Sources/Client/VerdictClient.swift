@@ -9,6 +9,7 @@ package struct VerdictClient {
     package static let grace = Duration.seconds(20)
     package static let restartGrace = Duration.seconds(60)
 
+    /// The state folder whose daemon is asked.
     package let state: StateFolder
 
     package init(state: StateFolder) { self.state = state }

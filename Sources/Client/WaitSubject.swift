@@ -7,7 +7,9 @@ import Git
 package struct WaitSubject {
     /// `12`, `#7`, a branch, a tag, a commit, or nothing for HEAD.
     package var text: String?
+    /// A change's name; nil for none.
     package var change: String?
+    /// The folder whose repository is meant.
     package var folder: String
 
     /// - Parameters:

@@ -7,7 +7,9 @@ import Engine
 
 /// The folder `workflows/` of a working tree in its current state, committed or not.
 package struct WorkflowFolder {
+    /// The files of `workflows/`.
     package let sources: WorkflowSources
+    /// The cache of compiled programs.
     package let cache: ProgramCache
 
     /// Reads the folder. Its tree id is the one that Git would compute.
@@ -39,5 +41,6 @@ package struct WorkflowFolder {
                 programSandbox: .workingTree(state, toolchain)))
     }
 
+    /// The compiled workflows. Throws a `DefinitionError` for a mistake in them.
     package func program() async throws -> WorkflowProgram { try await cache.program(for: sources) }
 }

@@ -6,6 +6,7 @@ package import Foundation
 /// The code under test wrote the file: its size is bounded, no address in it is opened, and results that do not follow
 /// the standard are skipped.
 package enum SARIFReading {
+    /// The largest file that is read, in bytes.
     package static let maximumBytes = 32 << 20
     static let maximumFindings = 5_000
 

@@ -1,17 +1,22 @@
 /// A text that grows up to a limit, and that counts what was left out.
 package struct BoundedText {
+    /// The first bytes, at most ``limit``.
     package private(set) var bytes: [UInt8] = []
+    /// The number of bytes that were dropped.
     package private(set) var dropped = 0
+    /// The most bytes that are kept.
     package let limit: Int
 
     package init(limit: Int) {
         self.limit = limit
     }
 
+    /// Whether no byte is kept.
     package var isEmpty: Bool { bytes.isEmpty }
 
     /// Appends as much as fits, and returns the number of bytes appended.
     @discardableResult
+    /// Appends bytes up to the limit. Returns how many of them were kept.
     package mutating func append(_ more: some Collection<UInt8>) -> Int {
         let room = max(0, limit - bytes.count)
         if more.count <= room {

@@ -75,10 +75,15 @@ package struct ByteSource {
 }
 
 extension UInt8 {
+    /// The byte `\n`.
     package static let newline = UInt8(ascii: "\n")
+    /// The byte `\r`.
     package static let carriageReturn = UInt8(ascii: "\r")
 
+    /// Space, tab, line feed, vertical tab, form feed or carriage return.
     package var isXMLSpace: Bool { self == 0x20 || (self >= 0x09 && self <= 0x0D) }
+    /// An ASCII digit.
     package var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
+    /// An ASCII letter.
     package var isLetter: Bool { (self | 0x20) >= UInt8(ascii: "a") && (self | 0x20) <= UInt8(ascii: "z") }
 }

@@ -16,6 +16,7 @@ package enum JSONToken {
 /// Foundation's decoder keeps the whole file and all its values in memory; a report may have 200 MB. Several values may
 /// follow each other, as in JSON lines. Missing commas are accepted, because some tools join reports badly.
 package struct JSONTokenizer {
+    /// The bytes that it reads.
     package private(set) var source: ByteSource
     private let valueLimit: Int
     private let depth: Int
@@ -39,6 +40,7 @@ package struct JSONTokenizer {
         }
     }
 
+    /// The next token. It never throws: broken text gives a token that says so.
     package mutating func next() -> JSONToken {
         while let byte = source.peek(), byte.isXMLSpace || byte == UInt8(ascii: ",") { _ = source.next() }
         guard let byte = source.next() else { return open.isEmpty ? .finished : .broken("ends in the middle") }

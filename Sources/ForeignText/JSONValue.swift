@@ -7,6 +7,7 @@ package enum JSONValue {
     case bool(Bool)
     case null
 
+    /// The member of an object; nil for other values and other keys.
     package subscript(key: String) -> JSONValue? {
         if case .object(let members) = self { members[key] } else { nil }
     }
@@ -14,8 +15,10 @@ package enum JSONValue {
     /// The text of a string that is not empty; nil for other values.
     package var text: String? { if case .string(let text) = self, !text.isEmpty { text } else { nil } }
 
+    /// A number; nil for other values.
     package var number: Double? { if case .number(let number) = self { number } else { nil } }
 
+    /// A number as the nearest integer; nil for other values, and if it does not fit.
     package var int: Int? { number.flatMap { Int(exactly: $0.rounded()) } }
 
     /// Whether it is `true`.
@@ -48,6 +51,7 @@ package enum JSONValue {
 ///
 /// The path of a value consists of the keys above it: `results.tests[].name`. The outermost value's path is empty.
 package struct JSONWalk {
+    /// One step of the walk.
     package enum Step {
         /// A value begins. Unless it is taken or skipped, the members of an object or array follow.
         case value(path: String, JSONToken)
@@ -57,6 +61,7 @@ package struct JSONWalk {
         case broken(String)
     }
 
+    /// The tokens that it reads.
     package private(set) var tokens: JSONTokenizer
     private var open: [(path: String, isArray: Bool)] = []
     private var key = ""
@@ -70,6 +75,7 @@ package struct JSONWalk {
     /// Skips text between two documents, up to the next object.
     package mutating func skipToObject() { tokens.skipToObject() }
 
+    /// Goes to the next value, or to the end of an object or array.
     package mutating func next() -> Step {
         while true {
             let token = tokens.next()

@@ -59,6 +59,7 @@ package struct TextDecoder {
         self.encoding = encoding
     }
 
+    /// Turns a chunk into UTF-8. A character that is not complete yet stays for the next chunk.
     package mutating func decode(_ chunk: [UInt8]) -> [UInt8] {
         switch encoding {
         case .utf8, .unknown: return chunk
@@ -102,6 +103,7 @@ package struct TextDecoder {
         return result.isEmpty && !chunk.isEmpty ? [0x20] : result
     }
 
+    /// Appends a scalar as UTF-8.
     package static func append(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
         if scalar.value < 0x80 {
             bytes.append(UInt8(truncatingIfNeeded: scalar.value))

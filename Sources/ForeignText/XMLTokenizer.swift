@@ -18,6 +18,7 @@ package struct XMLAttributes {
 
     package init() {}
 
+    /// The value of an attribute; nil if the element does not have it.
     package subscript(name: String) -> String? {
         pairs.first { $0.name == name }?.value
     }
@@ -28,6 +29,7 @@ package struct XMLAttributes {
 /// libxml2 is not used: test reports contain what XML forbids (raw control characters, a bare `&`), and libxml2 stops
 /// there. And a reader that knows only XML's five predefined entities can't be made to expand or fetch others.
 package struct XMLTokenizer {
+    /// The bytes that it reads.
     package private(set) var source: ByteSource
     private let valueLimit: Int
     private var inCharacterData = false
@@ -42,6 +44,7 @@ package struct XMLTokenizer {
         self.valueLimit = valueLimit
     }
 
+    /// The next token. It never throws: broken text gives a token that says so.
     package mutating func next() -> XMLToken {
         while true {
             if inCharacterData {

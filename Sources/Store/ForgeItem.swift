@@ -7,12 +7,15 @@ public struct ForgeRecord: Sendable, Equatable {
     public var repository: String
     /// What the room of forges wrote: the address.
     public var address: String
+    /// When the connection was made.
     public var connectedAt: Date
 }
 
 /// A thing at a forge, such as the check of a commit, with the newest state that it is to show.
 public struct ForgeItem: Sendable, Equatable, Identifiable {
+    /// The row's number.
     public var id: Int64
+    /// The watched repository's name.
     public var repository: String
     /// What it is; unique for the repository: `check test 3f2a…`.
     public var thing: String
@@ -36,6 +39,8 @@ public struct ForgeItem: Sendable, Equatable, Identifiable {
 
 /// A run whose state at the forge may be behind.
 public struct ForgeRunNews: Sendable, Equatable {
+    /// The run's number.
     public var run: RunID
+    /// The run's present state.
     public var state: RunState
 }

@@ -7,9 +7,12 @@ internal import Pipeline
 extension Index {
     /// A run with the facts that the archive has.
     package struct Restored: Sendable {
+        /// The report, as the archive has it.
         package var report: Report
         var request: RunRequest
+        /// All test results of the run.
         package var tests: [TestResult]
+        /// The size of the run in the archive, in bytes before compression.
         package var bytes: Int
 
         package init(
@@ -24,9 +27,13 @@ extension Index {
 
     /// The facts about an ended run that retention depends on.
     package struct RetentionRow: Sendable, Equatable {
+        /// The run's number.
         package var id: RunID
+        /// The watched repository's name.
         package var repository: String
+        /// The workflow's name.
         package var workflow: String
+        /// The branch, or the target of a change; nil for a tag.
         package var branch: String?
         /// Whether ``branch`` is the repository's target branch. True also if that is unknown.
         package var isOfTarget = true
@@ -40,8 +47,11 @@ extension Index {
         package var isVerdict = true
         /// The run that it tries to fix.
         package var fixOf: RunID?
+        /// When the run ended.
         package var endedAt: Date
+        /// The size of its report, logs and results in bytes before compression.
         package var bytes: Int
+        /// The digests of its artifacts.
         package var artifacts: [String] = []
     }
 
@@ -92,6 +102,7 @@ extension Index {
         }
     }
 
+    /// All ended runs, with the facts that retention depends on.
     package func retentionRows() async throws -> [RetentionRow] {
         try await read { db in
             var rows = try Row.fetchAll(

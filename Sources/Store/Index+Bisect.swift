@@ -6,9 +6,11 @@ internal import GRDB
 extension Index {
     /// The result of a test in one run.
     public struct TestSight: Sendable, Equatable {
+        /// The run's number.
         public var run: RunID
         /// The commit that the run tested.
         public var testedCommit: String?
+        /// The id of that commit's tree.
         public var testedTree: String?
         /// Whether its last try passed.
         public var hasPassed: Bool

@@ -68,6 +68,7 @@ extension Index {
         }
     }
 
+    /// All connections to forges.
     public func forges() async throws -> [ForgeRecord] {
         try await read { db in
             try Row.fetchAll(

@@ -4,11 +4,13 @@ internal import GRDB
 
 /// A message that is kept until it is delivered.
 public struct OutboxItem: Sendable, Equatable, Identifiable {
+    /// The row's number, which grows with every message.
     public var id: Int64
     /// The subject and, after an "@", the receiver. It is unique within a run.
     public var kind: String
     /// The receiver; nil: all receivers.
     public var receiver: String? { Self.receiver(of: kind) }
+    /// The run that the message is about.
     public var run: RunID
     /// The message's text.
     public var body: String

@@ -3,8 +3,11 @@ public import Foundation
 
 /// A run that was accepted but not started, or not started again since the daemon was restarted.
 public struct QueuedRun: Sendable, Equatable, Identifiable {
+    /// The run's number.
     public var id: RunID
+    /// What the run is asked to do.
     public var request: RunRequest
+    /// When it was accepted.
     public var createdAt: Date
     /// The attempt number of its next start; 1 for the first.
     public var attempt: Int
@@ -36,7 +39,9 @@ public struct RefMove: Sendable, Equatable {
 
 /// An older run that a newer run supersedes.
 public struct Supersession: Sendable, Equatable {
+    /// The older run.
     public var run: RunID
+    /// The newer run.
     public var by: RunID
     /// The reason for the verdict, in one sentence.
     public var reason: String
@@ -64,6 +69,7 @@ public struct LookOutcome: Sendable, Equatable {
 
 /// The result of requesting one run.
 public struct EnqueueOutcome: Sendable, Equatable {
+    /// The run, new or already there.
     public var run: QueuedRun
     /// Whether the run was added. Otherwise it existed for the same request, in any state.
     public var isNew: Bool
@@ -89,6 +95,7 @@ public struct RecoveredRun: Sendable, Equatable {
         case ended(Verdict, reason: String)
     }
 
+    /// The run's number.
     public var id: RunID
     /// What the run was asked to do.
     public var request: RunRequest

@@ -4,6 +4,7 @@ public import Results
 public struct ResultFileContent: Sendable {
     /// Relative to the workspace, or as given on a command line.
     public let path: String
+    /// The tests and findings that were read.
     public let results: TestResults
 
     public init(path: String, results: TestResults) { (self.path, self.results) = (path, results) }

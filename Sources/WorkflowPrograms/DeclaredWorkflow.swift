@@ -1,5 +1,6 @@
 /// A workflow that a file of `workflows/` declares, as it is written there.
 public struct DeclaredWorkflow: Sendable, Equatable {
+    /// The workflow's name.
     public var name: String
     /// From the top of the repository: `workflows/test.swift`.
     public var file: String

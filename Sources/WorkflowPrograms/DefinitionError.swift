@@ -26,6 +26,7 @@ public struct DefinitionError: Error, Sendable, Equatable, CustomStringConvertib
         public static let badAnswer = Code(rawValue: "bad-answer")
     }
 
+    /// What is wrong, to switch on.
     public var code: Code
     /// What is wrong and the next step, in one or two sentences.
     public var message: String

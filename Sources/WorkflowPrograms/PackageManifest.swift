@@ -6,6 +6,7 @@ import Sandbox
 /// A manifest is a program: SwiftPM compiles and runs it. Here it runs in a sandbox, in a folder that contains only the
 /// manifest, and without network.
 public struct PackageManifest: Sendable, Equatable {
+    /// The package's name.
     public var name: String
     /// The names of test targets, wherever their sources are.
     public var testTargets: [String]

@@ -22,9 +22,13 @@ import Sandbox
 public struct ProgramCache: Sendable {
     /// Absolute.
     public let directory: String
+    /// The `Pipeline` module that workflows are compiled against.
     public let library: PipelineLibrary
+    /// The Swift compiler.
     public let toolchain: Toolchain
+    /// The sandbox of the compiler and of workflow programs.
     public let programSandbox: ProgramSandbox
+    /// Limits for compiling and for asking a program.
     public let limits: ProgramLimits
 
     /// Where the compiler keeps its own modules.

@@ -6,6 +6,7 @@
 
 /// The machine could not store or build a program. It is not the author's fault: the verdict is "infrastructure".
 public struct ProgramCacheError: Error, Sendable, CustomStringConvertible {
+    /// What is wrong, to switch on.
     public struct Code: Sendable, Hashable, RawRepresentable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -16,7 +17,9 @@ public struct ProgramCacheError: Error, Sendable, CustomStringConvertible {
         public static let otherToolchain = Code(rawValue: "other-toolchain")
     }
 
+    /// What is wrong, to switch on.
     public let code: Code
+    /// What is wrong and what to do next.
     public let message: String
     /// The compiler's output, if the compiler failed.
     public let output: String

@@ -23,9 +23,11 @@ public struct ProgramLaunch: Sendable, Equatable {
         case read
     }
 
+    /// What the program is started for.
     public var purpose: Purpose
     /// The program and its arguments. All paths are absolute, except those below ``directory``.
     public var command: [String]
+    /// The folder to run in.
     public var directory: String
     /// Folders that it may write to.
     public var writes: [String]

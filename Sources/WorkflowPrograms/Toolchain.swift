@@ -127,6 +127,7 @@ struct ToolchainMemory: Codable, Equatable {
 
 /// Why there is no compiler for workflows.
 public struct ToolchainError: Error, Sendable, CustomStringConvertible {
+    /// What is wrong, to switch on.
     public struct Code: Sendable, Hashable, RawRepresentable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -136,8 +137,11 @@ public struct ToolchainError: Error, Sendable, CustomStringConvertible {
         public static let unusable = Code(rawValue: "toolchain-unusable")
     }
 
+    /// What is wrong, to switch on.
     public let code: Code
+    /// What is wrong and what to do next.
     public let message: String
+    /// The compiler's output; may be empty.
     public let output: String
 
     init(_ code: Code, _ message: String, output: String = "") {

@@ -51,7 +51,9 @@ public struct WorkflowSources: Sendable, Equatable {
 public struct WorkflowFile: Sendable, Equatable {
     /// From the top of the repository: `workflows/test.swift`.
     public var path: String
+    /// The file's content.
     public var bytes: [UInt8]
+    /// Whether its owner may execute it.
     public var isExecutable: Bool
 
     public init(path: String, bytes: [UInt8], isExecutable: Bool = false) {

@@ -17,7 +17,9 @@ package struct SnapshotChoice: Sendable {
 
 /// A run's workspace after its last step.
 package struct FinishedWorkspace: Sendable {
+    /// The workspace that the run leaves.
     package var workspace: Workspace
+    /// The snapshot that was chosen for it, or why none was.
     package var choice: SnapshotChoice
     var prepared: PreparedRun
     var hasPassed: Bool
@@ -47,6 +49,7 @@ package struct FinishedWorkspace: Sendable {
         self.fix = fix
     }
 
+    /// The snapshot for the report; nil if the workspace was not over one.
     package var base: Report.Base? { workspace.isOverBase ? choice.use?.reported : nil }
     /// Why it started fresh, if that is known.
     package var cold: String? { workspace.isOverBase || resumed != nil ? nil : choice.cold }

@@ -5,21 +5,26 @@ package import Store
 
 /// What a run's sandbox and workspace are made from: the parts of a prepared run that this module needs.
 package struct PreparedRun: Sendable {
+    /// The run, as it was accepted.
     package var run: QueuedRun
+    /// The repository of its commit.
     package var repository: SourceRepository
     /// The tested commit and its tree.
     package var commit: OID
     package var tree: OID
+    /// The steps to run.
     package var plan: Plan
     /// The workflow's whole plan, of which ``plan`` may be a part.
     package var wholePlan: Plan
     /// The tree id of the `workflows/` that decided the plan.
     package var definition: String
+    /// Whether the tested code is merged.
     package var trust: Trust
     /// Whether changes run the same workflow.
     package var startsForChanges: Bool
     /// The folders of the workflow program.
     package var program: [String]
+    /// The parameters' values, with defaults filled in.
     package var parameters: [String: String]
     /// The variables that every step sees, without those that the step declares.
     package var environment: [String: String]
@@ -49,6 +54,7 @@ package struct PreparedRun: Sendable {
 
 /// Where a repository's objects and refs are on this machine.
 package struct SourceRepository: Sendable, Equatable {
+    /// The watched repository's name.
     package var name: String
     /// The git directory with the refs: the repository's own, or our mirror of a remote.
     package var gitDirectory: String

@@ -7,8 +7,10 @@ import Engine
 
 /// Provides the workspace of a run: over a retained one, over a snapshot, or fresh.
 package struct WorkspaceProvider: Sendable {
+    /// Workspaces over snapshots.
     package let snapshots: SnapshotWorkspaces
     let retained: RetainedWorkspaces
+    /// How layers are mounted; nil if that is not possible here.
     package let layering: Layering?
     let log: Logger
 
@@ -24,8 +26,11 @@ package struct WorkspaceProvider: Sendable {
     /// A workspace on loan. Call ``WorkspaceProvider/close(_:)`` after the last step, and
     /// ``WorkspaceProvider/release(_:in:report:)`` once the verdict is recorded.
     package struct Lease: Sendable {
+        /// The workspace that the run works in.
         package let workspace: Workspace
+        /// The snapshot that was chosen, or why none was.
         package let choice: SnapshotChoice
+        /// The retained workspace that it starts from; nil if it starts from none.
         package let resumption: Resumption?
         /// Why the run does not use the retained workspace that it asked for.
         package let notResumed: Finding?

@@ -2,6 +2,7 @@ public import Results
 
 /// Which runs are to be removed from the archive.
 public struct CollectRequest: Sendable, Codable {
+    /// How much history to keep.
     public var policy: RetentionPolicy
     /// Whether the reply only says what would be removed.
     public var isDryRun: Bool
@@ -14,7 +15,9 @@ public struct CollectRequest: Sendable, Codable {
 
 /// What ``DaemonRequest/collect(_:)`` removed, or would remove.
 public struct CollectReply: Sendable, Codable {
+    /// What was removed, or would be.
     public var plan: RetentionPlan
+    /// Whether nothing was removed.
     public var isDryRun: Bool
     /// Stores of clones that no longer exist; nil from a daemon of an older version.
     public var stores: [AbandonedStore]?

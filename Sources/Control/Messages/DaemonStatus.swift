@@ -2,9 +2,13 @@ public import Results
 
 /// What the daemon is doing at this moment.
 public struct DaemonStatus: Sendable, Codable {
+    /// A repository that the daemon knows.
     public struct Repository: Sendable, Codable {
+        /// The name, unique on the daemon.
         public var name: String
+        /// Its path or URL.
         public var location: String
+        /// False for a folder in which runs were started by hand.
         public var isWatched: Bool
         /// The number of changes by state: open, stale, conflict.
         public var changes: [String: Int]
@@ -21,11 +25,17 @@ public struct DaemonStatus: Sendable, Codable {
         }
     }
 
+    /// The daemon's version of pipectl.
     public var version: String
+    /// The daemon's process id.
     public var processID: Int32
+    /// The number of steps that may run at the same time.
     public var slots: Int
+    /// The repositories, by name.
     public var repositories: [Repository]
+    /// Live runs, with those that wait for approval.
     public var running: [LiveRun]
+    /// Queued runs, in the order in which they will start.
     public var queued: [RunSummary]
     /// Runs that need approval.
     public var held: [RunSummary]

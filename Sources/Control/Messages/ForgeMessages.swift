@@ -15,9 +15,11 @@ public struct ForgeConnectRequest: Sendable, Codable, Equatable {
 
 /// A repository's connection to a forge, and what the forge does not show yet.
 public struct ForgeStatus: Sendable, Codable, Equatable {
+    /// The watched repository's name.
     public var repository: String
     /// The forge's address as the room of forges writes it.
     public var address: String
+    /// When the connection was made.
     public var connectedAt: Date
     /// States that wait for their delivery.
     public var undelivered: Int

@@ -5,9 +5,11 @@ public import Results
 public struct LiveRun: Sendable, Equatable, Codable, Identifiable {
     /// A step that waits, runs or has ended.
     public struct Step: Sendable, Equatable, Codable, Identifiable {
+        /// The step's record so far.
         public var record: StepRecord
         /// What keeps a step from starting although the steps that it needs have passed: a slot, a lock, an approval.
         public var waitsFor: String?
+        /// Whether it waits for a person's approval.
         public var awaitsApproval = false
         /// The newest line of its output, escaped for a terminal.
         public var lastLine: String?
@@ -18,18 +20,25 @@ public struct LiveRun: Sendable, Equatable, Codable, Identifiable {
         /// When the first attempt began.
         public var startedAt: Date?
 
+        /// The step's name.
         public var id: String { record.name }
 
         package init(record: StepRecord) { self.record = record }
     }
 
+    /// The run's number.
     public var id: RunID
+    /// The watched repository's name.
     public var repository: String
+    /// The workflow's name.
     public var workflow: String
     /// What is tested, in words: `change 7 into main`.
     public var subject: String
+    /// What the daemon does for the run now.
     public var phase: Phase
+    /// When this attempt of the run started.
     public var startedAt: Date
+    /// The steps, in the plan's order; empty until the plan is known.
     public var steps: [Step] = []
     /// The folder with the logs while they are written.
     public var logs: String

@@ -18,7 +18,9 @@ public struct StepReasoning: Sendable, Equatable, Codable {
         case never
     }
 
+    /// The step's name.
     public var step: String
+    /// Whether the step is proved.
     public var standing: Standing
     /// The run that proved it, for these inputs or for others.
     public var run: RunID?
@@ -39,6 +41,7 @@ public struct StepReasoning: Sendable, Equatable, Codable {
 
 /// What the daemon knows of proofs.
 public struct ProofStatus: Sendable, Codable {
+    /// The number of proofs of each step.
     public var counts: [ProofCount]
     /// Steps whose proofs are not trusted.
     public var distrusted: [DistrustedStep]

@@ -1,5 +1,6 @@
 /// What a command may know of a repository.
 public struct RepositoryFacts: Sendable, Codable, Equatable {
+    /// The name, unique on the daemon.
     public var name: String
     /// The path or URL that is watched.
     public var location: String

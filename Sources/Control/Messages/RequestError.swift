@@ -48,9 +48,11 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
         case daemon = "box"
     }
 
+    /// What is wrong, to switch on.
     public let code: Code
     /// What is wrong and what to do next.
     public let description: String
+    /// Whether the request or the daemon is to blame.
     public let origin: Origin
 
     public init(_ code: Code, _ description: String, origin: Origin = .request) {

@@ -2,6 +2,7 @@ public import Results
 
 /// What the daemon knows of one run.
 public struct RunDetail: Sendable, Codable {
+    /// The run, as lists show it.
     public var summary: RunSummary
     /// Set while it runs.
     public var live: LiveRun?

@@ -40,6 +40,7 @@ public enum RunReference: Sendable, Codable, Equatable {
 
 /// The question which run a reference means.
 public struct RunQuestion: Sendable, Codable, Equatable {
+    /// The run to find.
     public var reference: RunReference
     /// Locations of the caller's repository. If none is known, all repositories are searched.
     public var locations: [String]

@@ -16,8 +16,11 @@ public struct StartRequest: Sendable, Codable {
     public var location: String
     /// The repository by its name or location, which then counts instead of ``location``; nil for the one there.
     public var repository: String?
+    /// The workflow's name.
     public var workflow: String
+    /// What to run it on.
     public var subject: Subject
+    /// The given parameters; defaults are filled in later.
     public var parameters: [String: String]
     /// Only these steps and the steps they need; empty for all.
     public var steps: [String]
@@ -49,6 +52,7 @@ public struct StartRequest: Sendable, Codable {
 
 /// A run that is to be repeated.
 public struct RerunRequest: Sendable, Codable {
+    /// The run to repeat.
     public var run: RunID
     /// Only the steps that did not pass: in the retained workspace of the run where there is one.
     public var failedOnly = false

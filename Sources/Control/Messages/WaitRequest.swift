@@ -23,11 +23,13 @@ public struct WaitRequest: Sendable, Codable, Equatable {
         case verdict
     }
 
+    /// What to wait for.
     public var subject: Subject
     /// Only this repository, by its name.
     public var repository: String?
     /// Paths and URLs of the caller's repository. If none of them is watched, all repositories are asked.
     public var locations: [String]
+    /// When the wait ends.
     public var end: End
     /// Whether the wait goes on if there is no such ref or change; nil is no.
     public var isEndless: Bool?

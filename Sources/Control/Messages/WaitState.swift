@@ -24,6 +24,7 @@ public struct WaitState: Sendable, Codable, Equatable {
 
 /// How a wait ended.
 public struct WaitConclusion: Sendable, Codable, Equatable {
+    /// The verdict of the worst run.
     public var verdict: Verdict
     /// The reason, as a sentence.
     public var reason: String
@@ -50,12 +51,17 @@ public struct WaitedRun: Sendable, Codable, Equatable, Identifiable {
         case queued, running, needsApproval, ended
     }
 
+    /// The run's number.
     public var id: RunID
+    /// The watched repository's name.
     public var repository: String
+    /// The workflow's name.
     public var workflow: String
     /// What it tests, in words.
     public var subject: String
+    /// The pushed commit.
     public var head: String
+    /// The run's state.
     public var state: State
     /// The number of runs before it in the queue.
     public var behind: Int?
@@ -71,7 +77,9 @@ public struct WaitedRun: Sendable, Codable, Equatable, Identifiable {
     public var expectedEnd: Date?
     /// The most runs that ``expectedEnd`` is the median of.
     public var expectedFrom: Int?
+    /// Nil until the run has ended.
     public var verdict: Verdict?
+    /// The reason for the verdict, in one sentence.
     public var reason: String?
 
     package init(_ run: RunSummary, subject: String, state: State) {

@@ -33,6 +33,7 @@ public struct DaemonError: Error, Sendable, Equatable, Codable {
         public static let socket = Code(rawValue: "socket")
     }
 
+    /// What is wrong, to switch on.
     public var code: Code
     /// A sentence for people: what is wrong and what to do next.
     public var message: String

@@ -13,12 +13,16 @@ import SystemPackage
 /// Comparing two scans tells what changed between them: a stamp holds the inode and the change time, which no step can
 /// set. The scan follows no link and opens nothing but folders, each relative to its parent's descriptor.
 public struct WorkspaceScan: Sendable {
+    /// The type of a directory entry, as lstat(2) reports it.
     public enum Kind: Sendable, Equatable { case file, link, other }
 
     /// A directory entry that is not a folder.
     public struct Entry: Sendable, Equatable {
+        /// The entry's type.
         public var kind: Kind
+        /// The file's size.
         public var bytes: Int
+        /// Whether its owner may execute it.
         public var isExecutable: Bool
         var inode: UInt64
         var seconds: Int
@@ -27,6 +31,7 @@ public struct WorkspaceScan: Sendable {
 
     /// By path, relative to the folder. Paths are bytes, because Unicode treats two different names as equal.
     public private(set) var entries: [[UInt8]: Entry] = [:]
+    /// The paths of all folders, relative to the scanned folder.
     public private(set) var folders: Set<[UInt8]> = []
 
     /// Why a folder can't be scanned.

@@ -15,12 +15,17 @@ public struct RunGraph: Sendable {
 
     /// A step that ended without running, and why.
     public struct Skip: Sendable, Equatable {
+        /// The step's index in the plan.
         public var step: Int
+        /// The status that it ends with.
         public var status: StepStatus
+        /// The reason, as a sentence.
         public var reason: String
     }
 
+    /// The plan whose steps are run.
     public let plan: Plan
+    /// The state of each step, in the plan's order.
     public private(set) var states: [State]
     /// Indices of steps whose failure counts, in the order in which they failed.
     public private(set) var failures: [Int] = []

@@ -70,6 +70,7 @@ public struct KeyedPlan: Sendable, Equatable {
         }
     }
 
+    /// The key of a step; nil if the step has no key.
     public subscript(step: String) -> StepKey? {
         if case .provable(let key) = standings[step] { return key }
         return nil

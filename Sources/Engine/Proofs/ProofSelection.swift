@@ -2,6 +2,7 @@ public import Pipeline
 
 /// Decides what happens with each proved step of a plan: it is skipped, only its outputs are restored, or it is run.
 public enum ProofSelection {
+    /// What happens with one proved step.
     public enum Use: Sendable, Equatable {
         /// It is skipped: no step that runs needs its outputs.
         case cite

@@ -2,7 +2,9 @@ public import Results
 
 /// The input of a review step.
 public struct ReviewInput: Sendable, Equatable {
+    /// The commit to review.
     public var head: String
+    /// The last reviewed commit of the change; nil if there is none.
     public var since: String?
     /// Findings of earlier reviews of the same change.
     public var earlier: [ReviewFinding]

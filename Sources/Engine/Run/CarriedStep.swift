@@ -6,8 +6,11 @@ import Pipeline
 ///
 /// Unlike a ``ProvedStep`` it has no key: its results count for this rerun only.
 public struct CarriedStep: Sendable, Equatable {
+    /// The run and attempt in which it passed.
     public var citation: ProofCitation
+    /// The tests of that attempt.
     public var tests: [TestResult]
+    /// Their counts; nil if the step reads no test results.
     public var testCounts: TestCounts?
     /// The findings of tools in that run.
     public var findings: [Finding]

@@ -21,7 +21,9 @@ public struct RunSetting: Sendable {
     public var stepInit: FilePath
     /// How long a step may take to end after SIGTERM.
     public var grace: Duration
+    /// How much of each log is kept.
     public var logLimits: LogLimits
+    /// Limits for files that are taken out of the workspace.
     public var fileLimits: FileLimits
     /// The sandbox of the run's steps; nil: they run without one, as pipectl's own user.
     public var runSandbox: RunSandbox?
@@ -29,6 +31,7 @@ public struct RunSetting: Sendable {
     public var standby: StandbySandbox?
     /// Limits that the daemon sets for each step and for the run; a workflow may set lower ones.
     public var stepLimits = Limits()
+    /// The same for the run as a whole.
     public var runLimits = Limits()
     /// Tests whose failures are excused today.
     public var quarantine: [Quarantine] = []
@@ -108,6 +111,7 @@ public struct RunSetting: Sendable {
 
     /// The subfolder of a run's folder that steps may read. It contains nothing else.
     public static func shown(in folder: String) -> String { "\(folder)/shown" }
+    /// The folder below ``shown(in:)`` with the values that steps published.
     public static func values(in folder: String) -> String { "\(shown(in: folder))/values" }
 
     /// The home folder of steps, which belongs to this run alone.
@@ -147,12 +151,15 @@ public struct RunSetting: Sendable {
 
 /// The result of running a plan.
 public struct RunOutcome: Sendable {
+    /// The result of the whole run.
     public var verdict: Verdict
     /// The reason of the verdict, in one sentence.
     public var reason: String
     /// The records of all steps, in the plan's order.
     public var steps: [StepRecord]
+    /// Tests of all steps, each with its attempts.
     public var tests: [TestResult]
+    /// Findings of all steps.
     public var findings: [Finding]
     /// Files in ``RunSetting/artifacts``, by digest.
     public var artifacts: [ArtifactRecord]

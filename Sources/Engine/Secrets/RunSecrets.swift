@@ -33,6 +33,7 @@ public struct RunSecrets: Sendable {
     /// The run is not trusted: its steps start without the secrets that they name.
     public static let withheld = RunSecrets(isWithheld: true)
 
+    /// The secret of this name; nil if the run does not get it.
     package func secret(named name: String) -> Secret? { values[name] }
 
     /// Why `step` can't start; nil if it can.

@@ -10,7 +10,9 @@ internal import CGit
 public struct TreeDifference: Sendable {
     /// A path that the newer tree does not have. A folder stands for everything in it.
     public struct Removal: Sendable, Equatable {
+        /// Bytes with slashes, as in Git.
         public var path: [UInt8]
+        /// Whether it stands for a folder with everything in it.
         public var isFolder: Bool
     }
 

@@ -133,10 +133,12 @@ public struct RefTable: Sendable, Equatable {
         return names.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
     }
 
+    /// The full name of the ref at `index`.
     package func name(at index: Int) -> String {
         withName(at: index) { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// The commit or tag of the ref at `index`.
     package func id(at index: Int) -> OID { ids[index] }
 }
 

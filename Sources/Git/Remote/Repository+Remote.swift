@@ -3,8 +3,11 @@ internal import Foundation
 
 /// The progress of a transfer.
 public struct TransferProgress: Sendable, Equatable {
+    /// Objects that have arrived.
     public var receivedObjects: Int
+    /// Objects that the server announced.
     public var totalObjects: Int
+    /// Bytes that have arrived.
     public var receivedBytes: Int
 }
 

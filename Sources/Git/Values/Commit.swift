@@ -2,12 +2,15 @@ internal import CGit
 
 /// A commit, copied out of the object store.
 public struct Commit: Sendable, Equatable {
+    /// The commit's id.
     public var id: OID
     /// The id of its tree.
     public var tree: OID
     /// The ids of its parents, in order; a merge has several.
     public var parents: [OID]
+    /// The person who wrote it, and when.
     public var author: Signature
+    /// The person who made the commit, and when.
     public var committer: Signature
     /// At most 64 KiB of the message. Bytes that are not UTF-8 appear as U+FFFD.
     public var message: String

@@ -3,7 +3,9 @@ public import Foundation
 
 /// A Git author or committer line: a person and a time.
 public struct Signature: Sendable, Equatable, Codable {
+    /// As the commit has it; untrusted text.
     public var name: String
+    /// As the commit has it; untrusted text.
     public var email: String
     /// Whole seconds; Git keeps no fractions.
     public var time: Date

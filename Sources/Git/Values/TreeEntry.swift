@@ -2,6 +2,7 @@ internal import CGit
 
 /// An entry of a tree.
 public struct TreeEntry: Sendable, Equatable {
+    /// What a tree entry is.
     public enum Kind: Sendable {
         case blob, executable, symlink, tree, submodule
     }
@@ -10,7 +11,9 @@ public struct TreeEntry: Sendable, Equatable {
     public var name: String
     /// Relative to the tree that was listed, with slashes.
     public var path: String
+    /// What the entry is.
     public var kind: Kind
+    /// The id of its object; for a submodule, of a commit in another repository.
     public var id: OID
 
     public init(name: String, path: String, kind: Kind, id: OID) {
@@ -38,6 +41,7 @@ extension TreeEntry.Kind {
 public struct TreeFile: Sendable, Equatable {
     /// The id of the stored content.
     public var blob: OID
+    /// Whether its mode is 100755.
     public var isExecutable: Bool
 
     public init(blob: OID, isExecutable: Bool = false) {
@@ -45,6 +49,7 @@ public struct TreeFile: Sendable, Equatable {
         self.isExecutable = isExecutable
     }
 
+    /// A regular file with the content of the blob `id`.
     public static func blob(_ id: OID, executable: Bool = false) -> TreeFile {
         TreeFile(blob: id, isExecutable: executable)
     }

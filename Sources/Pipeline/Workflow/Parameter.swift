@@ -97,12 +97,14 @@ public protocol ParameterConvertible: Sendable {
 
 extension String: ParameterConvertible {
     public static var kind: ParameterDeclaration.Kind { .string }
+    /// Accepts every text.
     public init?(parameter text: String) { self = text }
     public var text: String { self }
 }
 
 extension Int: ParameterConvertible {
     public static var kind: ParameterDeclaration.Kind { .integer }
+    /// Nil if the text is not a whole number.
     public init?(parameter text: String) { self.init(text) }
     public var text: String { String(self) }
 }

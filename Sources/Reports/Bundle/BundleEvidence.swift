@@ -13,7 +13,9 @@ public struct BundleEvidence: Sendable {
 
     /// A file and a line in it.
     public struct Place: Sendable, Equatable {
+        /// Relative to the top of the repository.
         public var file: String
+        /// From 1.
         public var line: Int
 
         public init(file: String, line: Int) {

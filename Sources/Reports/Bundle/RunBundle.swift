@@ -89,6 +89,7 @@ public struct RunBundle: Sendable, Equatable, Codable {
     public struct FixFacts: Sendable, Equatable, Codable {
         /// ``FixSeries/State``.
         public var state: String
+        /// The reason for the state, in one sentence.
         public var reason: String
         /// The number of attempts so far.
         public var attempts: Int
@@ -102,6 +103,7 @@ public struct RunBundle: Sendable, Equatable, Codable {
     public struct Next: Sendable, Equatable, Codable {
         /// What to do, in words.
         public var advice: String
+        /// The command for it.
         public var command: String
     }
 
@@ -140,6 +142,7 @@ extension RunBundle {
         public var kind: Kind
         /// How the problem compares with the target.
         public var standing: Standing
+        /// How severe it is.
         public var severity: Finding.Severity
         /// The test's id, the finding's rule, the step's name, or the conflicting file.
         public var name: String
@@ -147,7 +150,9 @@ extension RunBundle {
         public var step: String?
         /// Relative to the repository if the file belongs to it.
         public var file: String?
+        /// From 1.
         public var line: Int?
+        /// From 1.
         public var column: Int?
         /// The assertion or message, cut after whole lines.
         public var message: String?

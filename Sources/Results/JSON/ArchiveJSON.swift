@@ -2,22 +2,26 @@ package import Foundation
 
 /// JSON in the archive's form: sorted keys, dates in ISO 8601 with milliseconds, in UTC.
 package enum ArchiveJSON {
+    /// Indented JSON with a line feed at its end. Throws an `EncodingError`.
     package static func pretty(_ value: some Encodable) throws -> [UInt8] {
         let encoder = encoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
         return Array(try encoder.encode(value)) + [0x0A]
     }
 
+    /// JSON on one line. Throws an `EncodingError`.
     package static func compactText(_ value: some Encodable) throws -> String {
         let encoder = encoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
+    /// Reads JSON. Throws a `DecodingError`, also for a time in another form.
     package static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
         try decoder().decode(type, from: Data(bytes))
     }
 
+    /// Reads JSON. Throws a `DecodingError`, also for a time in another form.
     package static func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
         try decoder().decode(type, from: Data(text.utf8))
     }
@@ -56,6 +60,7 @@ extension Date {
 
     package init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 
+    /// The date, rounded to the archive's resolution.
     package var wholeMilliseconds: Date { Date(milliseconds: milliseconds) }
 
     /// `2026-08-01T12:00:00.000Z`, computed with whole numbers. Foundation's format style truncates: it prints .122
@@ -80,6 +85,7 @@ extension Date {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// Nil if the text has another form.
     package init?(iso8601 text: String) {
         if let date = Date(exactly: text) {
             self = date

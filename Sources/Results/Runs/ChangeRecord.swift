@@ -24,6 +24,7 @@ public struct ChangeRecord: Sendable, Equatable, Codable {
     public var head: String
     /// The target's tip at the last test, or at the last attempt to merge; nil before that.
     public var targetCommit: String?
+    /// How far the change is.
     public var state: State
     /// The first line of the head commit's message.
     public var title: String

@@ -15,6 +15,7 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
 
     /// The version of the report's format.
     public var schemaVersion = Report.currentSchemaVersion
+    /// The run's number.
     public var id: RunID
     /// The watched repository's name.
     public var repository: String
@@ -39,6 +40,7 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
     public var mergedChanges: [MergedChange]
     /// Each parameter's value as text, with defaults filled in.
     public var parameters: [String: String]
+    /// The result of the whole run.
     public var verdict: Verdict
     /// The reason for the verdict, in one sentence.
     public var reason: String
@@ -46,6 +48,7 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
     public var createdAt: Date
     /// When its first attempt started; nil if it never started.
     public var startedAt: Date?
+    /// When it ended.
     public var endedAt: Date
     /// 1, or more if the run was interrupted and started again.
     public var attempt: Int

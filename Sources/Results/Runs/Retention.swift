@@ -2,6 +2,7 @@
 public struct RetentionPolicy: Sendable, Equatable, Codable {
     /// Days since the run ended.
     public var maximumAgeDays: Double?
+    /// The largest number of runs.
     public var maximumRuns: Int?
     /// Bytes of reports, logs and results before compression, and of artifacts, each counted once.
     public var maximumBytes: Int?
@@ -26,11 +27,15 @@ public struct RetentionPlan: Sendable, Equatable, Codable {
         case age, runs, bytes
     }
 
+    /// A run to be removed.
     public struct Removal: Sendable, Equatable, Codable {
+        /// The run's number.
         public var run: RunID
+        /// The limit that it exceeds.
         public var limit: Limit
         /// Why, in a few words.
         public var reason: String
+        /// Bytes that are freed, without artifacts that other runs share.
         public var bytes: Int
 
         public init(run: RunID, limit: Limit, reason: String, bytes: Int) {
@@ -43,7 +48,9 @@ public struct RetentionPlan: Sendable, Equatable, Codable {
 
     /// A run that exceeds a limit but stays.
     public struct Kept: Sendable, Equatable, Codable {
+        /// The run's number.
         public var run: RunID
+        /// Why it stays.
         public var reason: RetentionReason
 
         public init(run: RunID, reason: RetentionReason) {
@@ -52,8 +59,11 @@ public struct RetentionPlan: Sendable, Equatable, Codable {
         }
     }
 
+    /// A stored artifact that no run refers to any more.
     public struct Artifact: Sendable, Equatable, Codable {
+        /// The digest of its content, 64 hexadecimal digits.
         public var sha256: String
+        /// Its size.
         public var bytes: Int
 
         public init(sha256: String, bytes: Int) {

@@ -55,12 +55,15 @@ public enum TestedTarget: Sendable, Equatable {
 public struct TestAppearance: Sendable, Equatable, Codable {
     /// The run that had the result.
     public var run: RunID
+    /// The workflow's name.
     public var workflow: String
     /// The pushed commit of that run.
     public var head: String
+    /// The branch's name; nil for a tag.
     public var branch: String?
     /// The change's name, if the run tested one.
     public var change: String?
+    /// Nil while the run has not ended.
     public var endedAt: Date?
     /// The test's result in that run, without details, and with a message only if it failed.
     public var result: TestResult

@@ -12,8 +12,11 @@ public enum RunState: String, Sendable, Codable, CaseIterable {
 
 /// What a list of runs shows of each run.
 public struct RunSummary: Sendable, Equatable, Codable, Identifiable {
+    /// The run's number.
     public var id: RunID
+    /// The watched repository's name.
     public var repository: String
+    /// The workflow's name.
     public var workflow: String
     /// The event that started the run.
     public var event: Trigger.Event
@@ -128,12 +131,14 @@ public struct StepCounts: Sendable, Equatable, Codable {
 public struct IndexedRun: Sendable, Equatable, Identifiable {
     /// What lists of runs show.
     public var summary: RunSummary
+    /// What the run was asked to do.
     public var request: RunRequest
     /// In the order in which they ended; once the run has ended, in the plan's order.
     public var steps: [StepSummary]
     /// The approvals that it needed, oldest first.
     public var approvals: [Approval]
 
+    /// The run's number.
     public var id: RunID { summary.id }
 
     public init(summary: RunSummary, request: RunRequest, steps: [StepSummary], approvals: [Approval] = []) {
@@ -146,8 +151,11 @@ public struct IndexedRun: Sendable, Equatable, Identifiable {
 
 /// What the store keeps of a step. The report has its attempts and logs.
 public struct StepSummary: Sendable, Equatable, Codable {
+    /// The step's name.
     public var name: String
+    /// The result of the last attempt.
     public var status: StepStatus
+    /// The reason for the status, if it is not "passed".
     public var reason: String?
     /// Seconds from the start of the first attempt to the end of the last one.
     public var duration: Double?

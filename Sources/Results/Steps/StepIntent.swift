@@ -10,6 +10,7 @@ public struct StepIntent: Sendable, Equatable, Codable {
     public var command: String
     /// Whether running it twice does no harm.
     public var isIdempotent: Bool
+    /// When the attempt was about to start.
     public var startedAt: Date
 
     public init(step: String, attempt: Int, command: String, isIdempotent: Bool, startedAt: Date) {

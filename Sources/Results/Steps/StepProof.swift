@@ -9,6 +9,7 @@ public struct StepProof: Sendable, Equatable, Codable {
     public var definition: String
     /// Which runs may use the proof: see ``ProofScope``.
     public var scope: String
+    /// The workflow's name.
     public var workflow: String
     /// The run in which the step passed.
     public var citation: ProofCitation
@@ -24,8 +25,11 @@ public struct StepProof: Sendable, Equatable, Codable {
 
 /// A step that is not proved for some time, because one of its proofs was wrong.
 public struct DistrustedStep: Sendable, Equatable, Codable {
+    /// The watched repository's name.
     public var repository: String
+    /// The workflow's name.
     public var workflow: String
+    /// The step's name.
     public var step: String
     /// The ``StepKey/definition`` of the step. A step with another declaration is not concerned.
     public var definition: String
@@ -51,8 +55,11 @@ public struct DistrustedStep: Sendable, Equatable, Codable {
 
 /// The number of proofs of one step.
 public struct ProofCount: Sendable, Equatable, Codable {
+    /// The watched repository's name.
     public var repository: String
+    /// The workflow's name.
     public var workflow: String
+    /// The step's name.
     public var step: String
     /// Proofs by merged code, which every run may use.
     public var merged: Int

@@ -48,6 +48,7 @@ public struct StepRecord: Sendable, Equatable, Codable, Identifiable {
     /// What the step has reviewed and found in the change so far, for a review step.
     public var review: ReviewRecord?
 
+    /// The step's name, unique in its run.
     public var id: String { name }
 
     /// The run whose result is used for the step; nil if the step ran in this run, or did not run.
@@ -78,9 +79,11 @@ public struct StepRecord: Sendable, Equatable, Codable, Identifiable {
 public struct AttemptRecord: Sendable, Equatable, Codable {
     /// 1 for the first.
     public var number: Int
+    /// When the attempt started.
     public var startedAt: Date
     /// Nil while the attempt is running.
     public var endedAt: Date?
+    /// The result of the attempt.
     public var status: StepStatus
     /// The command's exit code; nil if a signal ended it or it has not ended.
     public var exitCode: Int32?
@@ -187,6 +190,7 @@ public struct ArtifactRecord: Sendable, Equatable, Codable {
     public var bytes: Int
     /// Lower-case hex.
     public var sha256: String
+    /// Whether its owner may execute it.
     public var isExecutable: Bool
 
     public init(step: String, path: String, bytes: Int, sha256: String, isExecutable: Bool = false) {

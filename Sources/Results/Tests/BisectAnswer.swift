@@ -41,7 +41,9 @@ public struct BisectAnswer: Sendable, Equatable, Codable {
 
     /// The test's id, as in ``TestResult/id``.
     public var test: String
+    /// The watched repository's name.
     public var repository: String
+    /// The workflow's name.
     public var workflow: String
     /// The branch that was searched.
     public var branch: String

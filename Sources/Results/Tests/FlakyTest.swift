@@ -2,7 +2,9 @@ public import Foundation
 
 /// A test that both passed and failed on the same tree, so that a change of the code can't be the cause.
 public struct FlakyTest: Sendable, Equatable, Codable {
+    /// The suite's name; may be empty.
     public var suite: String
+    /// The test's name in its suite.
     public var name: String
     /// The number of runs in the window in which it failed although it passed on the same tree, in that run or in
     /// another.

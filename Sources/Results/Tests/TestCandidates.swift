@@ -4,6 +4,7 @@ public import Pipeline
 public struct TestCandidates: Sendable, Equatable {
     /// A test with the facts that decide its rank.
     public struct Candidate: Sendable, Equatable {
+        /// The test.
         public var test: KnownTest
         /// See ``TestNearness/distance(file:suite:)``.
         public var distance: Int

@@ -2,6 +2,7 @@
 public struct TestTrend: Sendable, Equatable, Codable {
     /// The result of one run.
     public struct Point: Sendable, Equatable, Codable {
+        /// The run's number.
         public var run: RunID
         /// The test's last try in the run.
         public var status: TestResult.Status
@@ -18,7 +19,9 @@ public struct TestTrend: Sendable, Equatable, Codable {
         }
     }
 
+    /// The suite's name; may be empty.
     public var suite: String
+    /// The test's name in its suite.
     public var name: String
     /// Oldest first.
     public var points: [Point]
@@ -78,6 +81,7 @@ public struct TestTrend: Sendable, Equatable, Codable {
     /// The median duration in seconds. A single slow run does not change it much.
     public var medianSeconds: Double? { Self.median(points.compactMap(\.duration)) }
 
+    /// The median; of an even number of values the mean of the middle two. Nil if there is no value.
     package static func median(_ values: [Double]) -> Double? {
         guard !values.isEmpty else { return nil }
         let sorted = values.sorted()

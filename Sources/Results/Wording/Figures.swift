@@ -8,6 +8,7 @@ package enum Figures {
         return Duration.seconds(seconds).inWords
     }
 
+    /// The time between two dates as text, at least zero.
     package static func duration(from start: Date, to end: Date) -> String {
         duration(max(0, end.timeIntervalSince(start)))
     }
@@ -52,6 +53,7 @@ package enum Figures {
         "\(grouped(number)) \(noun)\(number == 1 ? "" : "s")"
     }
 
+    /// `20,000`: digits in groups of three.
     package static func grouped(_ number: Int) -> String {
         let digits = Array(String(number.magnitude))
         var text = number < 0 ? "-" : ""
@@ -62,6 +64,7 @@ package enum Figures {
         return text
     }
 
+    /// `07`: at least two digits.
     package static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }
 
     /// A date in the proleptic Gregorian calendar, UTC, without a formatter (Howard Hinnant, "chrono-Compatible

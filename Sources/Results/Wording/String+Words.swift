@@ -1,4 +1,5 @@
 extension String {
+    /// The text with zeros before it, so that it has at least `width` characters.
     package func leftPadded(to width: Int) -> String { String(repeating: "0", count: max(width - count, 0)) + self }
 
     /// The text as one shell word: in double quotes if the shell would change nothing in them.

@@ -11,8 +11,11 @@ import Git
 public struct RetainedWorkspace: Sendable, Codable {
     /// The name of its folder.
     package var folder: String
+    /// The failed run that left it.
     public var run: Int64
+    /// The watched repository's name.
     package var repository: String
+    /// The workflow's name.
     public var workflow: String
     /// The tested commit and its tree.
     public var commit: String
@@ -21,7 +24,9 @@ public struct RetainedWorkspace: Sendable, Codable {
     var definition: String
     package var tools: String
     var parameters: [String: String]
+    /// The plan of that run.
     public var plan: Plan
+    /// The status of each step of that run, by name.
     public var outcomes: [String: StepStatus]
     /// The variables that every step sees, without those that the step declares.
     var environment: [String: String]
@@ -32,6 +37,7 @@ public struct RetainedWorkspace: Sendable, Codable {
     package var objects: [String]
     /// Bytes on disk of its own folder.
     var bytes: Int
+    /// When it was retained.
     public var createdAt: Date
     /// The start of the system in which it was made. After a power cut its files may be empty.
     var boot: String

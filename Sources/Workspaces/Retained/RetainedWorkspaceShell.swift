@@ -21,6 +21,7 @@ import WorkflowPrograms
 /// It needs no daemon: the owner of the state folder may look into it.
 public struct RetainedWorkspaceShell: Sendable {
     public let kept: RetainedWorkspace
+    /// The step whose environment the shell has.
     public let step: PlannedStep
     /// The command or shell to start.
     public let opened: OpenedStep

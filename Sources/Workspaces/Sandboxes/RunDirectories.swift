@@ -10,6 +10,7 @@ import Synchronization
 package final class RunDirectories: Sendable {
     /// Everything but the workspace: logs, values, home.
     package let folder: String
+    /// The workspace's path on the machine.
     package let workspace: String
     /// The folders of the workflow program that the waiting sandbox shows; empty if there is none.
     let program: [String]

@@ -18,6 +18,7 @@ package struct Sandboxing: Sendable {
     package let controlGroups: ControlGroups?
     /// Why there are no control groups.
     let groupObstacle: GroupObstacle?
+    /// The users that steps run as.
     package let users: StepUsers
     let caches: CacheLocks
     /// Nil if workspaces can't have layers: see ``layeringObstacle``.
@@ -70,6 +71,7 @@ package struct Sandboxing: Sendable {
         return sharing
     }
 
+    /// The sandbox for compilers and workflow programs.
     package var programSandbox: ProgramSandbox { sandbox.map { ProgramSandbox($0, users: users) } ?? .none }
 
     /// In words, for `doctor` and the daemon's log.
@@ -88,6 +90,7 @@ package struct Sandboxing: Sendable {
     /// How limits of steps are enforced, in words.
     package var limits: String { Sandboxing.limits(controlGroups, groupObstacle) }
 
+    /// The same for these control groups, or for the obstacle to using them.
     package static func limits(_ groups: ControlGroups?, _ obstacle: GroupObstacle?) -> String {
         if let groups {
             return "\(groups.kind): memory, processes and CPU time of a step's processes together"

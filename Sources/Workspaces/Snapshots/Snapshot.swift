@@ -12,7 +12,9 @@ import Git
 
 /// Which runs may start from a ``Snapshot``: those of the same workflow and branch, with the same tools.
 package struct SnapshotKey: Sendable, Codable, Hashable {
+    /// The watched repository's name.
     package var repository: String
+    /// The workflow's name.
     package var workflow: String
     /// The protected branch whose code it was built from.
     package var branch: String
@@ -31,6 +33,7 @@ package struct SnapshotKey: Sendable, Codable, Hashable {
 ///
 /// It is never written to again: each run writes to a layer of its own above it.
 package struct Snapshot: Sendable, Codable, Hashable {
+    /// Which runs may start from it.
     package var key: SnapshotKey
     /// A digest of the steps that built it, see ``Plan/snapshotDigest``; nil if one of them is Swift code.
     var plan: String?

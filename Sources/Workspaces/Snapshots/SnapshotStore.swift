@@ -32,6 +32,7 @@ package actor SnapshotStore {
     private static let record = "base.json"
     private static let oldRecord = "layer.json"
 
+    /// The folder with all snapshots.
     package nonisolated let folder: String
     /// Bytes on disk, of all snapshots together.
     private let limit: Int
@@ -174,6 +175,7 @@ package actor SnapshotStore {
         await release(SnapshotStore.folders(of: use.base))
     }
 
+    /// Ends one use of each of these folders. A removed snapshot is deleted after its last use.
     package func release(_ names: [String]) async {
         for name in names {
             let left = (uses[name] ?? 1) - 1
@@ -330,6 +332,7 @@ package enum RemakePolicy {
 
 /// A snapshot that a run could have used.
 package struct MissedSnapshot: Sendable, Hashable {
+    /// Which runs miss it.
     package var key: SnapshotKey
     /// The tip of the branch.
     package var commit: String
