@@ -26,13 +26,6 @@ public struct ProgramDescription: Sendable, Equatable, Codable {
     }
 }
 
-extension ProgramDescription {
-    /// Everything that is wrong with the workflows' names, triggers, parameters and settings, and with the landings.
-    public func validate() -> [PlanFinding] {
-        WorkflowDeclaration.validate(workflows) + LandingDeclaration.validate(landings ?? [], workflows)
-    }
-}
-
 /// The names of the environment variables that pipectl sets for a step.
 public enum StepVariable {
     /// The workspace's absolute path.
