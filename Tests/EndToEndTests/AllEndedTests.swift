@@ -14,7 +14,7 @@
             """
 
         @Test(.timeLimit(.minutes(4)))
-        func aCacheIsNoOtherRunsWhileItsWriterMayLive() async throws {
+        func `a cache stays locked while a process of its writer may be alive`() async throws {
             let use =
                 "id -u; echo $PIPECTL_RUN >> ~/.cache/tools/who && echo kept || echo refused; cat ~/.cache/tools/who\n"
             try await Bench.with(["workflows/x.swift": Self.source, "use.sh": use]) { plain in

@@ -32,7 +32,7 @@ struct ApprovalTests {
         """
 
     @Test(.timeLimit(.minutes(3)))
-    func aRunWaitsOverARestartAndStartsWhenApproved() async throws {
+    func `a run waits for approval across a restart and starts once approved`() async throws {
         try await Bench.with(["workflows/x.swift": Self.asking, "check.sh": "echo checked\n"]) { bench in
             try await bench.withDaemon { daemon in
                 _ = try await daemon.line("baseline of")
@@ -90,7 +90,7 @@ struct ApprovalTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aStepWaitsWithoutASlotWhileAnotherRunGoesOn() async throws {
+    func `a step waits for approval without a slot while another run continues`() async throws {
         try await Bench.with(["workflows/x.swift": Self.gated, "check.sh": "echo checked\n"]) { bench in
             try await bench.withDaemon("--slots", "1") { daemon in
                 _ = try await daemon.line("baseline of")
@@ -140,7 +140,7 @@ struct ApprovalTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aShutdownPutsARunBackThatOnlyWaitsAndItsAnswerIsKept() async throws {
+    func `a shutdown requeues a run that only waits for approval, and its answer stays valid`() async throws {
         try await Bench.with(["workflows/x.swift": Self.gated, "check.sh": "echo checked\n"]) { bench in
             try await bench.withDaemon { daemon in
                 _ = try await daemon.line("baseline of")
@@ -162,7 +162,7 @@ struct ApprovalTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aKilledDaemonAsksAgain() async throws {
+    func `a killed daemon asks for the approval again`() async throws {
         try await Bench.with(["workflows/x.swift": Self.gated, "check.sh": "echo checked\n"]) { bench in
             try await bench.withDaemon { daemon in
                 _ = try await daemon.line("baseline of")
@@ -181,7 +181,7 @@ struct ApprovalTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func oneLookDoesNotWaitForAPerson() async throws {
+    func `watch --once does not wait for an approval`() async throws {
         try await Bench.with(["workflows/x.swift": Self.gated, "check.sh": "echo checked\n"]) { bench in
             _ = try await bench.look()
             try await bench.change(1, ["a.txt": "a\n"])

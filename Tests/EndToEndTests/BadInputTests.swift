@@ -6,7 +6,7 @@ import Testing
 /// What is wrong is said in a sentence with what to do, and with the exit code that scripts rely on.
 struct BadInputTests {
     @Test(.timeLimit(.minutes(3)))
-    func aRepositoryWithoutWorkflows() async throws {
+    func `a repository without workflows is reported with the next step`() async throws {
         try await Bench.with(["README.md": "hello\n"]) { bench in
             for arguments in [["run", "test"], ["validate"], ["plan"]] {
                 let ended = try await bench.command([Bench.pipectl] + arguments, in: bench.repository)
@@ -22,7 +22,7 @@ struct BadInputTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func workflowsThatDoNotCompile() async throws {
+    func `workflows that do not compile are reported with file and line`() async throws {
         try await Bench.with { bench in
             _ = try await bench.look()
             try await bench.commit(
@@ -41,7 +41,7 @@ struct BadInputTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func runShowsWhereWorkflowsDoNotCompile() async throws {
+    func `run shows the place at which workflows do not compile`() async throws {
         try await Bench.with { bench in
             try bench.write(["workflows/x.swift": "import Pipeline\n\nlet test = Workflow(nonsense)\n"])
             let run = try await bench.pipectl("run", "test")
@@ -68,7 +68,7 @@ struct BadInputTests {
     ]
 
     @Test(.timeLimit(.minutes(3)), arguments: definitions)
-    func aDefinitionThatCannotRun(_ row: (name: String, steps: String, says: String)) async throws {
+    func `a definition that can't run ends as a definition error`(_ row: (name: String, steps: String, says: String)) async throws {
         try await Bench.with(Workflows.test(row.steps)) { bench in
             let validate = try await bench.pipectl("validate")
             #expect(validate.code == 2)
@@ -80,7 +80,7 @@ struct BadInputTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func namesThatNothingHas() async throws {
+    func `unknown names of runs, steps and workflows are errors with suggestions`() async throws {
         try await Bench.with { bench in
             for arguments in [["run", "tset"], ["plan", "tset"]] {
                 let ended = try await bench.command([Bench.pipectl] + arguments, in: bench.repository)
@@ -104,7 +104,7 @@ struct BadInputTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func repositoriesThatCannotBeServed() async throws {
+    func `repositories that can't be watched are refused with a reason`() async throws {
         try await Bench.with { bench in
             func refusal(_ path: String) async throws -> String {
                 let ended = try await bench.pipectl("watch", "--once", path)
@@ -124,7 +124,7 @@ struct BadInputTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aResultFileThatIsNotXMLAndAMissingArtifactAreSaidInTheReport() async throws {
+    func `the report names a result file that is not XML and a missing artifact`() async throws {
         let steps = """
             Step("tests", run: "echo not xml > results.xml").testResults(.junit("results.xml"))
                 Step("pack", run: "echo nothing packed").artifacts("dist/*.tar.gz")
@@ -145,7 +145,7 @@ struct BadInputTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aCutOffCachedProgramIsBuiltAgain() async throws {
+    func `a truncated cached program is built again`() async throws {
         try await Bench.with { bench in
             #expect(try await bench.pipectl("run", "test").code == 0)
             let folder = "\(bench.home)/programs"

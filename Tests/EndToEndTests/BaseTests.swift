@@ -26,7 +26,7 @@ struct BaseTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aChangeBeginsFromTheTargetsWorkspaceAndLeavesNothing() async throws {
+    func `a change starts from its target's snapshot and leaves none`() async throws {
         try await Bench.with(BaseTests.files) { bench in
             try await bench.withDaemon("--refresh") { daemon in
                 _ = try await daemon.line("baseline of")
@@ -63,7 +63,7 @@ struct BaseTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func whatWaitsForAPersonDoesNotKeepTheBoxFromMakingABase() async throws {
+    func `a run that waits for approval does not prevent a warm-up run`() async throws {
         let files = [
             "workflows/x.swift": """
             import Pipeline
@@ -89,7 +89,7 @@ struct BaseTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func whatPassesWarmAndFailsFromNothingIsAFinding() async throws {
+    func `a branch that passes warm and fails fresh gets a finding`() async throws {
         try await Bench.with([:]) { bench in
             // What a forgotten build product hides: from nothing it fails as soon as `fail` is there.
             let line = "test -f built || ! test -f \(bench.meet)/fail; code=$?; touch built; exit $code"
@@ -123,7 +123,7 @@ struct BaseTests {
 
     /// Else every run would begin from the like until the code changes.
     @Test(.timeLimit(.minutes(3)))
-    func mergedCodeThatFailsWarmIsTestedFromNothing() async throws {
+    func `merged code that fails warm is tested in a fresh workspace`() async throws {
         try await Bench.with(
             Workflows.test(
                 #"Step("check", run: "mkdir once").neverProved()"#,
@@ -148,7 +148,7 @@ struct BaseTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aReleaseBeginsFromNothingAndAWorkflowOfBothLeavesABase() async throws {
+    func `a release starts fresh, and a workflow for changes and branches leaves a snapshot`() async throws {
         let source = """
             import Pipeline
 
@@ -181,7 +181,7 @@ struct BaseTests {
 
     /// A sandbox that waits shows the folder that was there before the layers were tried.
     @Test(.timeLimit(.minutes(3)))
-    func aDamagedBaseIsGivenUpAndItsRunHasACheckout() async throws {
+    func `a damaged snapshot is dropped and its run gets a checkout`() async throws {
         try await Bench.with(BaseTests.files) { bench in
             try await bench.withDaemon("--refresh") { daemon in
                 _ = try await daemon.line("baseline of")
@@ -205,7 +205,7 @@ struct BaseTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func codeThatTheBranchWasMovedBackFromIsNothingToBeginFrom() async throws {
+    func `a snapshot of code that the branch was moved back from is not used`() async throws {
         let source = """
             import Pipeline
 
@@ -247,7 +247,7 @@ struct BaseTests {
 
     /// The merged run leaves no products, and the base of the commit before gets no newer by itself.
     @Test(.timeLimit(.minutes(3)))
-    func whatWasProvedOnTheBranchLeavesABaseAllTheSame() async throws {
+    func `a proved run of the branch leaves a snapshot as well`() async throws {
         let source = """
             import Pipeline
 
@@ -278,7 +278,7 @@ struct BaseTests {
 
     /// Its run is not the first of its commit, and no merge asked for it.
     @Test(.timeLimit(.minutes(3)))
-    func aBaseThatIsGoneIsMadeAgain() async throws {
+    func `a missing snapshot is made again`() async throws {
         try await Bench.with(BaseTests.files) { bench in
             try await bench.withDaemon("--refresh") { daemon in
                 _ = try await daemon.line("baseline of")
@@ -304,7 +304,7 @@ struct BaseTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func withoutRoomForBasesEveryRunBeginsFromNothing() async throws {
+    func `without space for snapshots every run starts fresh`() async throws {
         try await Bench.with(BaseTests.files) { bench in
             try await bench.withDaemon("--refresh", "--base-limit", "0") { daemon in
                 _ = try await daemon.line("baseline of")

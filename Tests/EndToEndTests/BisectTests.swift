@@ -42,7 +42,7 @@ struct BisectTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func theChangeThatBrokeItIsNamed() async throws {
+    func `bisect names the change that broke the test`() async throws {
         try await Bench.with(Self.files()) { bench in
             #expect(try await bench.look().code == 0)
             var commits: [Int: String] = [:]
@@ -93,7 +93,7 @@ struct BisectTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func whatCannotBeTestedStaysASuspect() async throws {
+    func `a commit that can't be tested stays a suspect`() async throws {
         try await Bench.with(Self.files()) { bench in
             _ = try await bench.look()
             let good = try await bench.commit(["f.txt": "1\n"], "Fine")
@@ -114,7 +114,7 @@ struct BisectTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func aRedTargetIsLookedIntoAndTheNextReportSaysWhoBrokeIt() async throws {
+    func `a failing target is bisected and the next report names the cause`() async throws {
         try await Bench.with(Self.files(".bisectsWhenRed()")) { bench in
             try await bench.withDaemon { daemon in
                 _ = try await daemon.line("baseline of")

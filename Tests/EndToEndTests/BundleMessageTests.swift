@@ -112,7 +112,7 @@ struct BundleMessageTests {
     ]
 
     @Test(.timeLimit(.minutes(5)))
-    func theFirstProblemIsTheTestItsPlaceAndWhatItCompared() async throws {
+    func `the first problem names the test, its place and the compared values`() async throws {
         try await Bench.with(Self.base) { bench in
             for (number, kind) in Self.kinds.enumerated() {
                 try await bench.commit(["console": kind.console + "\n", "results": kind.results], kind.name)

@@ -212,7 +212,7 @@ struct BundleTests {
     ]
 
     @Test(.timeLimit(.minutes(5)))
-    func everyKindOfFailureNamesItsPlace() async throws {
+    func `every kind of failure names its place`() async throws {
         try await Bench.with(Self.base) { bench in
             #expect(try await bench.pipectl("run", "test", "--ref", "main").code == 0)
             let from = try await bench.git(["rev-parse", "main"])
@@ -265,7 +265,7 @@ struct BundleTests {
     }
 
     @Test(.timeLimit(.minutes(2)))
-    func aBrokenDefinitionNamesItsLine() async throws {
+    func `a definition error names its line`() async throws {
         try await Bench.with(Self.base) { bench in
             _ = try await bench.look()
             let source = (Self.base["workflows/x.swift"] ?? "").replacing("capacity: 4", with: "capacity: \"4\"")
@@ -280,7 +280,7 @@ struct BundleTests {
     }
 
     @Test(.timeLimit(.minutes(2)))
-    func theComparisonTellsWhatIsNewFromWhatWasThere() async throws {
+    func `the comparison separates new failures from those of the target`() async throws {
         func results(_ cases: [String: String]) -> String {
             let list = cases.sorted { $0.key < $1.key }.map { name, rest in
                 "<testcase classname=\"S\" name=\"\(name)\" time=\"0.01\">\(rest)</testcase>"
@@ -334,7 +334,7 @@ struct BundleTests {
     }
 
     @Test(.timeLimit(.minutes(2)))
-    func closuresReportFindingsAndSARIFIsRead() async throws {
+    func `findings of closures and SARIF files are in the bundle`() async throws {
         let steps = """
             Step("size") { step in
                 try step.report(.note, "just said", rule: "remark")
@@ -362,7 +362,7 @@ struct BundleTests {
     }
 
     @Test(.timeLimit(.minutes(2)))
-    func aRunThatGoesOnHasABundleAndTheTargetIsRunForIt() async throws {
+    func `a live run has a bundle, and the target is run for the comparison`() async throws {
         let steps = """
             Step("fails", run: "test ! -e broken || { echo 'a.c:7:1: error: so far'; exit 1; }")
             Step("waits", run: "test ! -e broken || { echo here > MEET/up; cat MEET/go; }")

@@ -14,7 +14,7 @@ struct ChangeTests {
     static let check = "Step(\"check\", run: \"sh check.sh\")"
 
     @Test(.timeLimit(.minutes(3)))
-    func twoChangesRunAtTheSameTimeInWorkspacesOfTheirOwn() async throws {
+    func `two changes run at the same time in separate workspaces`() async throws {
         try await Bench.with(Workflows.test(Self.check, files: ["check.sh": ""])) { bench in
             for name in ["left", "right"] { try bench.meetingPoint(name) }
             _ = try await bench.look()
@@ -34,7 +34,7 @@ struct ChangeTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aReleaseThatWasInterruptedIsNotRepeated() async throws {
+    func `an interrupted release is not repeated`() async throws {
         let source = """
             import Pipeline
             let release = Workflow("release", on: .merge(into: "main")) { Step("publish", run: "sh publish.sh") }
@@ -66,7 +66,7 @@ struct ChangeTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aChangeIsTestedAgainWhenItsTargetMovesIfItsWorkflowWantsThat() async throws {
+    func `a change is tested again when its target moves if the workflow says so`() async throws {
         let source = Workflows.source(Self.check).replacing(
             "}\n@main", with: "}.retestWhenTargetMoves()\n@main")
         try await Bench.with(["workflows/x.swift": source, "check.sh": "test ! -e broken\n"]) { bench in
@@ -83,7 +83,7 @@ struct ChangeTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func namesAndTitlesOfAChangeStayText() async throws {
+    func `names and titles of a change never become shell code or markup`() async throws {
         let step = "Step(\"check\", run: \"printf '%s|%s' \\\"$PIPECTL_CHANGE\\\" \\\"$PIPECTL_CHANGE_TITLE\\\"\")"
         try await Bench.with(Workflows.test(step)) { bench in
             _ = try await bench.look()
@@ -109,7 +109,7 @@ struct ChangeTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aRemoteIsMirroredAndItsChangesAreTested() async throws {
+    func `a remote is mirrored and its changes are tested`() async throws {
         try await Bench.with { bench in
             let url = "file://\(bench.repository)"
             func look() async throws -> Bench.Ended {

@@ -12,7 +12,7 @@ import Testing
 /// `watch` as a daemon: what happens while a run goes on. Steps wait at named pipes until the test lets them go.
 struct DaemonTests {
     @Test(.timeLimit(.minutes(3)))
-    func aNewerPushTakesThePlaceOfARunAndSIGTERMLetsTheRunEnd() async throws {
+    func `a newer push supersedes a run, and SIGTERM lets the new run end`() async throws {
         try await Bench.with(Workflows.test("Step(\"check\", run: \"sh check.sh\")", files: ["check.sh": ""])) {
             bench in
             for name in ["first", "never", "second", "go"] { try bench.meetingPoint(name) }
@@ -49,7 +49,7 @@ struct DaemonTests {
 
     /// As systemd ends a scope, or a service without `KillMode=mixed`: all processes are told at once.
     @Test(.timeLimit(.minutes(3)))
-    func aStepThatIsToldToEndWithTheDaemonFailsNoRun() async throws {
+    func `a step that the shutdown's signal ended does not fail its run`() async throws {
         let step = "Step(\"check\", run: \"sh check.sh\").neverProved()"
         try await Bench.with(Workflows.test(step, files: ["check.sh": ""])) { bench in
             try bench.meetingPoint("started")
@@ -78,7 +78,7 @@ struct DaemonTests {
 
     /// A shell's own situation is not the daemon's: here the two find bubblewrap in other places.
     @Test(.timeLimit(.minutes(3)), .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/bwrap")))
-    func doctorJudgesWhatTheDaemonHas() async throws {
+    func `doctor reports the state of the running daemon`() async throws {
         try await Bench.with { plain in
             var bench = plain
             let bubblewrap = "\(bench.meet)/bwrap"
@@ -100,7 +100,7 @@ struct DaemonTests {
     private struct Check: Decodable { var name: String, found: String, isGood: Bool }
 
     @Test(.timeLimit(.minutes(3)))
-    func afterKill9NothingOfTheStepLivesAndTheNextStartFinishesTheRun() async throws {
+    func `after kill -9 no process of the step lives, and the next start finishes the run`() async throws {
         let step = "Step(\"check\", run: \"sh check.sh\").neverProved()"
         try await Bench.with(Workflows.test(step, files: ["check.sh": ""])) { bench in
             for name in ["started", "alive"] { try bench.meetingPoint(name) }
@@ -136,7 +136,7 @@ struct DaemonTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aRunIsCancelledByHandAndSaysWhy() async throws {
+    func `a run that a person cancels names the reason`() async throws {
         let step = "Step(\"check\", run: \"sh check.sh\")"
         try await Bench.with(Workflows.test(step, files: ["check.sh": ""])) { bench in
             for name in ["started", "never"] { try bench.meetingPoint(name) }
@@ -160,7 +160,7 @@ struct DaemonTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aCommitThatVanishesBeforeItsRunStartsIsSaidSo() async throws {
+    func `a run whose commit vanished before its start reports that`() async throws {
         let step = "Step(\"check\", run: \"sh check.sh\")"
         try await Bench.with(Workflows.test(step, files: ["check.sh": ""])) { bench in
             for name in ["started", "go"] { try bench.meetingPoint(name) }
@@ -185,7 +185,7 @@ struct DaemonTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func whileTheDiskIsNearlyFullRunsWaitAndTheReasonIsSaid() async throws {
+    func `runs wait while the disk is nearly full, and status names the reason`() async throws {
         try await Bench.with { bench in
             try await bench.withDaemon("--minimum-free", "1000000000") { daemon in
                 _ = try await daemon.line("baseline of")
@@ -203,7 +203,7 @@ struct DaemonTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aSecondDaemonOnTheSameStateIsRefused() async throws {
+    func `a second daemon on the same state folder is refused`() async throws {
         try await Bench.with { bench in
             try await bench.withDaemon { daemon in
                 let second = try await bench.pipectl("watch", bench.repository)
@@ -217,7 +217,7 @@ struct DaemonTests {
 
     /// A run in the foreground owns the state for a time; whoever starts a daemon then means the time after it.
     @Test(.timeLimit(.minutes(3)))
-    func aDaemonWaitsForARunInTheForeground() async throws {
+    func `a daemon waits until a foreground run has ended`() async throws {
         try await Bench.with(["README.md": "begin\n"]) { bench in
             let step = "Step(\"one\", run: \"echo here > \(bench.meet)/begun; cat \(bench.meet)/go\")"
             try await bench.commit(Workflows.test(step), "Workflows")

@@ -4,7 +4,7 @@ import TestSupport
 
 /// Completion and jump to definition in `workflows/`, by the language server that editors use.
 @Suite(.timeLimit(.minutes(5))) struct EditorTests {
-    @Test func theLanguageServerKnowsTheLibraryOfWorkflows() async throws {
+    @Test func `the language server finds the Pipeline module`() async throws {
         try await Bench.with { bench in
             let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
                 .deletingLastPathComponent().appending(path: "script/editor-check").path

@@ -52,7 +52,7 @@ struct FlakinessTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aQuarantineHoldsUntilItsDayAndIsSaidLoudly() async throws {
+    func `a quarantine lasts until its date and appears in the report`() async throws {
         try await Bench.with { bench in
             func quarantine(_ days: Int) -> [String: String] {
                 Self.files(
@@ -86,7 +86,7 @@ struct FlakinessTests {
 
     /// One that passes at its second try is flaky; known as that, it gets two more before it has failed.
     @Test(.timeLimit(.minutes(3)))
-    func aTestThatIsKnownToBeFlakyIsTriedMoreOften() async throws {
+    func `a test that is known to be flaky gets further attempts`() async throws {
         try await Bench.with { bench in
             try await bench.commit(Self.files(bench, step: ".retryFailedTests(.names)"), "Tests")
             try await bench.change(1, ["a.txt": "a\n"])
@@ -107,7 +107,7 @@ struct FlakinessTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func redTestsOfTheBranchAreRunAgainInIdleTime() async throws {
+    func `failed tests of the branch are run again in idle time`() async throws {
         try await Bench.with { bench in
             try await bench.commit(Self.files(bench), "Tests")
             try await bench.withDaemon("--refresh", "--base-limit", "0") { daemon in
@@ -143,7 +143,7 @@ struct FlakinessTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func learningGivesWayToWhatSomebodyWaitsFor() async throws {
+    func `a flake probe gives way to a requested run`() async throws {
         try await Bench.with { bench in
             try await bench.commit(Self.files(bench), "Tests")
             for name in ["hold", "go"] { try bench.meetingPoint(name) }
@@ -168,7 +168,7 @@ struct FlakinessTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aTestThatGotSlowIsNamedAndOneThatSwaysIsNot() async throws {
+    func `a test that became slow is named, and one with varying times is not`() async throws {
         try await Bench.with { bench in
             try await bench.commit(Self.files(bench), "Tests")
             for run in 0..<6 {

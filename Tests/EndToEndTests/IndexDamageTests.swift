@@ -52,7 +52,7 @@ struct IndexDamageTests {
     }
 
     @Test(.timeLimit(.minutes(3)), arguments: Damage.allCases)
-    func itIsRefusedAndRebuiltFromTheArchive(_ how: Damage) async throws {
+    func `a damaged index is refused and rebuilt from the archive`(_ how: Damage) async throws {
         try await Bench.with { bench in
             try await tested(bench, keepCopy: false)
             try damage(how, bench)
@@ -77,7 +77,7 @@ struct IndexDamageTests {
     }
 
     @Test(.timeLimit(.minutes(3)), arguments: [Damage.flipped, .gone])
-    func theCopyBringsItBack(_ how: Damage) async throws {
+    func `archive restore brings the daily copy back`(_ how: Damage) async throws {
         try await Bench.with { bench in
             try await tested(bench, keepCopy: true)
             try damage(how, bench)
@@ -95,7 +95,7 @@ struct IndexDamageTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aLostLogTakesOnlyItsTailAndNothingIsTestedTwice() async throws {
+    func `a lost write-ahead log loses only its tail, and nothing is tested twice`() async throws {
         try await Bench.with { bench in
             try await tested(bench, keepCopy: true)
             try await bench.withDaemon { daemon in
@@ -119,7 +119,7 @@ struct IndexDamageTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func doctorTellsTheAgeOfTheCopy() async throws {
+    func `doctor shows the age of the copy`() async throws {
         try await Bench.with { bench in
             #expect(try await bench.pipectl("doctor").output.contains("copy of the index: none yet"))
             try await tested(bench, keepCopy: true)

@@ -4,7 +4,7 @@ import Testing
 
 /// `pipectl init` in a repository, to the end of its first run.
 @Suite(.timeLimit(.minutes(3))) struct InitTests {
-    @Test func theFirstRunTestsAndTheEditorsFileStaysOutOfGit() async throws {
+    @Test func `the first run tests, and Git ignores the editor's file`() async throws {
         try await Bench.with(["Makefile": "all:\n\ttrue\ncheck:\n\ttest -f passes\n", "passes": ""]) { bench in
             let begun = try await bench.pipectl("init")
             #expect(begun.code == 0, "\(begun.errors)")
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeToldIsSaidAndNothingIsWritten() async throws {
+    @Test func `init without a recognised test writes nothing and says why`() async throws {
         try await Bench.with(["sub/Makefile": "test:\n", "README.md": ""]) { bench in
             let plain = "\(bench.root)/plain"
             try FileManager.default.createDirectory(atPath: plain, withIntermediateDirectories: false)

@@ -30,7 +30,7 @@ struct IntegrityTests {
     ]
 
     @Test(.timeLimit(.minutes(3)))
-    func aRemovedTestWaitsForAWord() async throws {
+    func `a change that removes a test needs approval`() async throws {
         try await Bench.with(Self.files) { bench in
             try await bench.withDaemon { daemon in
                 _ = try await daemon.line("baseline of")
@@ -88,7 +88,7 @@ struct IntegrityTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func whatIsHonestOrFailsIsNotAskedAbout() async throws {
+    func `an honest change and a failing change need no approval`() async throws {
         try await Bench.with(Self.files) { bench in
             try await bench.change(1, ["Tests/SumTests/SumTests.swift": Self.tests("adds", "sums", "more")])
             try await bench.change(
@@ -109,7 +109,7 @@ struct IntegrityTests {
 
     /// The sources are the same, but what runs is not: results are the second witness.
     @Test(.timeLimit(.minutes(3)))
-    func aTestThatIsOnlyMissedInTheResults() async throws {
+    func `a test that is missing only in the results is found`() async throws {
         try await Bench.with(Self.files) { bench in
             let target = try await bench.pipectl("run", "test", "--ref", "main")
             #expect(target.code == 0, "\(target.errors)")
@@ -121,7 +121,7 @@ struct IntegrityTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func theCommandSaysItBeforehand() async throws {
+    func `the integrity command reports the same breaches beforehand`() async throws {
         try await Bench.with(Self.files) { bench in
             try await bench.git(["checkout", "-q", "-b", "mine"])
             try await bench.commit(["Tests/SumTests/SumTests.swift": Self.tests("sums")], "Remove a test")

@@ -7,7 +7,7 @@ struct LifecycleTests {
     static let check = "Step(\"check\", run: \"sh check.sh\").neverProved()"
 
     @Test(.timeLimit(.minutes(3)))
-    func theReportOfASecondAttemptSaysThatTheFirstWasInterrupted() async throws {
+    func `the report of a second attempt says that the first was interrupted`() async throws {
         try await Bench.with(Workflows.test(Self.check, files: ["check.sh": ""])) { bench in
             for name in ["started", "never"] { try bench.meetingPoint(name) }
             try await bench.withDaemon { daemon in
@@ -29,7 +29,7 @@ struct LifecycleTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aChangeWhoseBranchIsDeletedWithItsMergeHasLanded() async throws {
+    func `a change whose branch is deleted by its merge counts as landed`() async throws {
         try await Bench.with { bench in
             _ = try await bench.look("--changes", "agent/*")
             try await bench.git(["checkout", "-q", "-b", "agent/fix"])
@@ -44,7 +44,7 @@ struct LifecycleTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func statusCountsChangesThatConflict() async throws {
+    func `status counts changes that conflict`() async throws {
         try await Bench.with { bench in
             try await bench.withDaemon { daemon in
                 _ = try await daemon.line("baseline of")
@@ -61,7 +61,7 @@ struct LifecycleTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aChangeIsTestedWhenTheDefinitionOfItsTargetIsMended() async throws {
+    func `a change is tested once the definition of its target is corrected`() async throws {
         try await Bench.with(Workflows.test(Self.check, files: ["check.sh": ""])) { bench in
             _ = try await bench.look()
             try await bench.commit(["workflows/broken.swift": "let x =\n"], "Break it")
@@ -77,7 +77,7 @@ struct LifecycleTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func mistakesInTheCallEndWithTheSameCodeInEveryCommand() async throws {
+    func `every command exits with the same code for wrong usage`() async throws {
         try await Bench.with { bench in
             _ = try await bench.look()
             #expect(try await bench.pipectl("show", "99").code == 2)

@@ -17,7 +17,7 @@ import Testing
         """
 
     @Test(.timeLimit(.minutes(3)))
-    func aLimitThatIsReachedIsTheReason() async throws {
+    func `a limit that a step reaches is the reason for its failure`() async throws {
         try await Bench.with(Workflows.test(Self.steps)) { bench in
             #expect(try await bench.pipectl("run", "test", "--minimum-free", "0").code == 1)
             let report = try await bench.pipectl("report", "1", "--format", "json").output
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func theLimitsOfARunCountAllItsSteps() async throws {
+    func `the limits of a run apply to all its steps together`() async throws {
         let steps = "for name in [\"a\", \"b\"] { Step(name, run: \"yes | head -c 8M\") }"
         try await Bench.with(Workflows.test(steps)) { bench in
             let options = ["--run-limit", "output=10", "--minimum-free", "0"]
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aCacheIsWrittenByMergedCodeAndOnlyReadByAChange() async throws {
+    func `merged code writes a cache and a change only reads it`() async throws {
         let source = """
             import Pipeline
             let test = Workflow("test", on: .pullRequest(into: "main"), .push(to: "main")) {

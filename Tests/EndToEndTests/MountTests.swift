@@ -5,7 +5,7 @@
 
     /// Sandboxes show what is mounted below their folders, and nothing else of the box's mounts.
     @Suite(.timeLimit(.minutes(4)), .enabled(if: geteuid() == 0)) struct MountTests {
-        @Test func aMountBelowAReadableFolderIsShownAlsoALaterOne() async throws {
+        @Test func `a sandbox shows mounts below a readable folder, even later ones`() async throws {
             let step = "Step(\"look\", run: \"sh look.sh\")"
             try await Bench.with(Workflows.test(step)) { bench in
                 let (shown, spare) = ("\(bench.root)/shown", "\(bench.root)/spare")

@@ -46,7 +46,7 @@ struct NamedTestsTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func theCommandOfAFailingTestRunsItAloneInAClone() async throws {
+    func `the reproduce command of a failing test runs it alone in a clone`() async throws {
         try await Bench.with(Workflows.test(Self.steps, files: ["tests.sh": Self.script])) { bench in
             let clone = "\(bench.root)/clone"
             try await bench.git(["clone", "-q", bench.repository, clone], in: bench.root)
@@ -85,7 +85,7 @@ struct NamedTestsTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func whatIsNotRunHasNotPassedAndWhatCannotBeToldIsSaid() async throws {
+    func `a requested test that does not run fails the step with a reason`() async throws {
         try await Bench.with(Workflows.test(Self.steps, files: ["tests.sh": Self.script])) { bench in
             let missing = try await bench.pipectl("run", "test", "--tests", "S/three")
             #expect(missing.code == 1)
@@ -106,7 +106,7 @@ struct NamedTestsTests {
 
     /// A run of some tests is no run of the target that others could be held against.
     @Test(.timeLimit(.minutes(3)))
-    func aRunOfSomeTestsIsHeldAgainstNothing() async throws {
+    func `a run of some tests is compared with no other run`() async throws {
         try await Bench.with(Workflows.test(Self.steps, files: ["tests.sh": Self.script])) { bench in
             #expect(try await bench.pipectl("run", "test", "--ref", "main").code == 0)
             #expect(try await bench.pipectl("run", "test", "--ref", "main", "--tests", "S/one").code == 0)
@@ -126,7 +126,7 @@ struct NamedTestsTests {
 
     /// The real thing: Swift Testing with and without parameters, XCTest, and a suite whose name is longer.
     @Test(.timeLimit(.minutes(10)))
-    func aSwiftPackagesTestsAreRunByTheirNames() async throws {
+    func `tests of a Swift package are run by their names`() async throws {
         let files = [
             "Package.swift": """
             // swift-tools-version: 6.0
@@ -195,7 +195,7 @@ struct NamedTestsTests {
     @Test(
         .timeLimit(.minutes(3)),
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/ctest"), "CTest is not installed"))
-    func cTestsAreRunByTheirNames() async throws {
+    func `tests of ctest are run by their names`() async throws {
         let files = [
             "CMakeLists.txt": """
             cmake_minimum_required(VERSION 3.21)

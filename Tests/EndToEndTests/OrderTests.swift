@@ -37,7 +37,7 @@ struct OrderTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func whatFailedOnAChangeIsStartedFirstTheNextTime() async throws {
+    func `a step that failed on a change starts first in the next run`() async throws {
         let clean = "cp good.xml results.xml\n"
         try await Bench.with([
             "beta.sh": clean, "first.sh": "for id; do echo \"$id\"; done\n", "src/types.py": "1\n",

@@ -14,7 +14,7 @@
             """
 
         @Test(.timeLimit(.minutes(2)))
-        func aTerminalIsThereForThoseWhoAskForIt() async throws {
+        func `only steps that declare a terminal get one`() async throws {
             let steps = """
                 Step("with", run: "sh check.sh").terminal()
                 Step("without", run: "sh check.sh")
@@ -38,7 +38,7 @@
 
         @Test(
             .enabled("the kernel lets nobody make user namespaces") { try await mayNest() }, .timeLimit(.minutes(2)))
-        func aSandboxInTheSandboxNeedsItsPermission() async throws {
+        func `a nested sandbox needs its permission`() async throws {
             let steps = """
                 Step("allowed", run: "sh check.sh").allows(.nestedSandboxes)
                 Step("refused", run: "sh check.sh")
@@ -64,7 +64,7 @@
         }
 
         @Test(.disabled(if: EscapeRoom.isFiltered, "calls are refused to the tests already"), .timeLimit(.minutes(2)))
-        func tracingNeedsItsPermission() async throws {
+        func `tracing needs its permission`() async throws {
             let steps = """
                 Step("allowed", run: "sh check.sh").allows(.tracing)
                 Step("refused", run: "sh check.sh")

@@ -76,7 +76,7 @@ import Testing
         try await bench.git(["checkout", "-q", "main"])
     }
 
-    @Test func anAmendARebaseAndASquashMergeOfTheSameTreeAreAnsweredWithoutARun() async throws {
+    @Test func `an amend, a rebase and a squash merge with the same tree are proved`() async throws {
         try await with { bench in
             try await bench.change(1, ["src/a": "a1\n"])
             try await look(bench)
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func aChangedInputRunsItsStepsWithWhatTheProvedOnesMade() async throws {
+    @Test func `a changed input runs its steps with the outputs of proved ones`() async throws {
         try await with { bench in
             try await bench.change(1, ["src/a": "a1\n"])
             try await look(bench)
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func ofTestsThatShareABuildOnlyThoseAreRunWhoseFilesChanged() async throws {
+    @Test func `of tests that share a build only those with changed inputs run`() async throws {
         let steps = ["one", "two"].map { name in
             """
             Step("\(name)", needs: make, run: "echo \(name) >> $MEET/ran; chmod -f a+rw $MEET/ran || true; cat made/all").inputs(only: "src", "tests/\(name)").outputs()
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func whatIsTrackedAmongTheOutputsIsNeverThatOfAnotherCommit() async throws {
+    @Test func `tracked files among the outputs always belong to the tested commit`() async throws {
         let steps = """
             let made = Step("made", run: "mkdir -p gen; cp src/a gen/a").inputs("src/**").outputs("gen/**")
             made
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test func whatOneChangeProvesIsNotBelievedForAnotherOne() async throws {
+    @Test func `a proof of one change is not used for another change`() async throws {
         try await with { bench in
             try await bench.change(1, ["src/a": "same\n"])
             try await look(bench)
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func aFailureIsNeverAProofAndNeitherIsARerun() async throws {
+    @Test func `neither a failure nor a rerun is a proof`() async throws {
         try await with { bench in
             try await bench.change(1, ["broken": "x\n"])
             try await look(bench, 1)
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    @Test func stepsWhoseResultIsNoMatterOfFilesAreRunEachTime() async throws {
+    @Test func `steps that depend on more than files run each time`() async throws {
         let more = """
             Step("time", run: "echo time >> $MEET/ran").neverProved()
             Step("net", run: "echo net >> $MEET/ran").network(.allowed)
@@ -253,7 +253,7 @@ import Testing
         }
     }
 
-    @Test func aSampleCatchesAStepThatReadsMoreThanItSays() async throws {
+    @Test func `a sample finds a step that reads more than it declares`() async throws {
         let more = """
             Step("liar", run: "echo liar >> $MEET/ran; test ! -e $MEET/bad").inputs("src/**")
             """
@@ -294,7 +294,7 @@ import Testing
 
     /// As a `GNUmakefile` beside the `Makefile` that is declared: head A passes by a file that no step names, head B takes
     /// it out again.
-    @Test func anEarlierHeadCannotProveALaterOneByAFileThatNoStepDeclares() async throws {
+    @Test func `an earlier head can't prove a later one by an undeclared file`() async throws {
         let more = """
             let made = Step("made", run: "echo made >> $MEET/ran; mkdir -p dist; if test -e hidden; then . ./hidden; else . ./src/make; fi")
                 .inputs("src/**").outputs("dist/**")
@@ -331,7 +331,7 @@ import Testing
         }
     }
 
-    @Test func aReleaseBelievesTheSameChangeForStepsThatDeclareTheirInputsOnly() async throws {
+    @Test func `a release uses proofs of its change only for steps with declared inputs`() async throws {
         try await Bench.with(["README.md": "begin\n"]) { bench in
             func said(_ name: String) -> String {
                 "echo \(name) >> \(bench.meet)/ran; chmod -f a+rw \(bench.meet)/ran || true"
@@ -370,7 +370,7 @@ import Testing
         }
     }
 
-    @Test func planSaysWhichRunProvesAStepOrWhatHasChanged() async throws {
+    @Test func `plan shows which run proves a step, or what changed`() async throws {
         try await with { bench in
             try await bench.change(1, ["src/a": "a1\n"])
             try await look(bench)
@@ -397,7 +397,7 @@ import Testing
         }
     }
 
-    @Test func aProofIsGoneWithTheRunThatGaveIt() async throws {
+    @Test func `proofs are removed with the run that made them`() async throws {
         try await with { bench in
             try await bench.change(1, ["src/a": "a1\n"])
             try await look(bench)
@@ -416,7 +416,7 @@ import Testing
         }
     }
 
-    @Test func everyFormatCitesTheRunThatProvedAStep() async throws {
+    @Test func `every report format names the run that proved a step`() async throws {
         try await with { bench in
             try await bench.change(1, ["src/a": "a1\n"])
             try await look(bench)
@@ -431,7 +431,7 @@ import Testing
         }
     }
 
-    @Test func aScriptIsNotGivenWhatIsInNoKeyAndAFailureOfARerunRefutes() async throws {
+    @Test func `a script sees only variables of the key, and a failing rerun refutes the proof`() async throws {
         let more = """
             Step("script", run: "sh ci.sh")
             Step("named", run: "sh ci.sh # PIPECTL_EVENT")
@@ -456,7 +456,7 @@ import Testing
         }
     }
 
-    @Test func mergedCodeBelievesAChangeOnlyForTheTreeThatItWasTestedWith() async throws {
+    @Test func `merged code uses a change's proof only for the same tree`() async throws {
         try await with { bench in
             try await bench.change(1, ["src/a": "a1\n"])
             try await look(bench)
@@ -473,7 +473,7 @@ import Testing
         }
     }
 
-    @Test func whatAStepMadeIsPutInPlaceOverABase() async throws {
+    @Test func `outputs of a proved step are restored over a snapshot`() async throws {
         try await with { bench in
             try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
                 try await bench.commit(["src/a": "main\n"], "Main")
@@ -494,7 +494,7 @@ import Testing
         }
     }
 
-    @Test func aValueIsReadByAnotherUserAndItsPublisherIsRunForIt() async throws {
+    @Test func `a run with another user reads a value, whose publisher runs for it`() async throws {
         let steps = """
             let v = Value<String>("v")
             let say = Step("say", run: #"printf '"%s"' $(cat src/a) > $PIPECTL_VALUES_OUT/v.json"#)
@@ -525,7 +525,7 @@ import Testing
         }
     }
 
-    @Test func aWrongProofIsNoFaultOfTheWarmWorkspace() async throws {
+    @Test func `a proof that is wrong everywhere leaves the snapshots alone`() async throws {
         // It reads what it does not say.
         let steps = """
             Step("lie", run: "cat tests/b; test ! -e src/hidden").inputs(only: "tests").outputs()
@@ -549,7 +549,7 @@ import Testing
         }
     }
 
-    @Test func aProofThatAWarmWorkspaceGaveIsItsFault() async throws {
+    @Test func `a proof that only a warm workspace made drops the snapshots`() async throws {
         // It passes where it has run before, whatever it reads.
         let steps = """
             Step("check", run: "test -e built || test ! -e tests/fail; code=$?; touch built; exit $code")
@@ -572,7 +572,7 @@ import Testing
 
     /// Else a workflow of which something is always proved would be run twice for each commit of its target.
     @Test(arguments: [true, false])
-    func aRunLeavesABaseAlthoughAStepThatLeavesNothingIsProved(leavesNothing: Bool) async throws {
+    func `a run with a proved step without outputs leaves a snapshot`(leavesNothing: Bool) async throws {
         let step = #"Step("lint", run: "cat docs/c").inputs("docs/**")"# + (leavesNothing ? ".outputs()" : "")
         try await with(step) { bench in
             try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
@@ -594,7 +594,7 @@ import Testing
     }
 
     /// What tools said of it is in the report of each run that it stands in, too.
-    @Test func ofABaseNothingIsLeftWhereAProvedStepsOutputsGo() async throws {
+    @Test func `files of a snapshot at a proved step's outputs are removed`() async throws {
         let more = """
             let copy = Step("copy", run: "rm -rf bin; mkdir bin; cp src/* bin; echo src/a.c:1:1: warning: odd")
                 .inputs("src/**").outputs("bin/**").findings(.output)

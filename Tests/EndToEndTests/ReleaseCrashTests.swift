@@ -49,7 +49,7 @@ struct ReleaseCrashTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aStepThatMayHaveActedIsNotDoneAgainWithoutAPerson() async throws {
+    func `a step that may have acted is not repeated without a person`() async throws {
         try await Bench.with(Self.files) { bench in
             let wait = "echo up > \(bench.meet)/started; cat \(bench.meet)/never"
             try await crash(
@@ -78,7 +78,7 @@ struct ReleaseCrashTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aReleaseInWhichOnlyIdempotentStepsHadBegunGoesOn() async throws {
+    func `a release in which only idempotent steps had started runs again`() async throws {
         try await Bench.with(Self.files) { bench in
             let wait = "echo up > \(bench.meet)/started; cat \(bench.meet)/never"
             try await crash(
@@ -99,7 +99,7 @@ struct ReleaseCrashTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func theSideEffectIsThereAndItsResultIsNot() async throws {
+    func `the report names a step that acted and whose result is unknown`() async throws {
         // The step has ended when the daemon is killed, but stopped before it could write that down.
         try await Bench.with(Self.files) { bench in
             for name in ["started", "go"] { try bench.meetingPoint(name) }
@@ -127,7 +127,7 @@ struct ReleaseCrashTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func testsOfChangesWriteNoIntents() async throws {
+    func `tests of changes record no intents`() async throws {
         try await Bench.with { bench in
             _ = try await bench.look()
             try await bench.change(1, ["a.txt": "a\n"])
@@ -143,7 +143,7 @@ struct ReleaseCrashTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aRunThatTakesTheDaemonDownThreeTimesIsNotStartedAFourthTime() async throws {
+    func `a run during which the daemon crashed three times is not started again`() async throws {
         try await Bench.with(Workflows.test("Step(\"check\", run: \"sh check.sh\")", files: ["check.sh": ""])) {
             bench in
             for name in ["started", "never"] { try bench.meetingPoint(name) }

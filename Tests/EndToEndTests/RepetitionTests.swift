@@ -23,7 +23,7 @@ struct RepetitionTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func passedStepsAreNotRepeatedAndAttemptsAreNumbered() async throws {
+    func `rerun --failed does not repeat passed steps and numbers the attempts`() async throws {
         try await Bench.with { bench in
             try await Self.commit(bench)
             #expect(try await bench.pipectl("run", "test", "--change", "1").code == 1)
@@ -51,7 +51,7 @@ struct RepetitionTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func withoutTheWorkspaceAllStepsRunAndTheReportSaysWhy() async throws {
+    func `without the retained workspace all steps run and the report says why`() async throws {
         try await Bench.with { bench in
             try await Self.commit(bench)
             #expect(try await bench.pipectl("run", "test", "--change", "1").code == 1)
@@ -72,7 +72,7 @@ struct RepetitionTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func theTimeThatItIsKeptIsASettingAndAPassedRunLeavesNothing() async throws {
+    func `a setting limits the time of retention, and a passed run retains nothing`() async throws {
         try await Bench.with { bench in
             try await bench.change(1, ["check.sh": "echo x > made; exit 1\n"])
             try await bench.change(2, ["a.txt": "a\n"])
@@ -89,7 +89,7 @@ struct RepetitionTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aPersonSeesWhatTheStepSawAndChangesNothing() async throws {
+    func `open shows the step's files and discards changes`() async throws {
         try await Bench.with { bench in
             try await Self.commit(bench)
             #expect(try await bench.pipectl("run", "test", "--change", "1").code == 1)
@@ -120,7 +120,7 @@ struct RepetitionTests {
     #if os(Linux)
         /// script(1) gives it a terminal, as a person has one.
         @Test(.timeLimit(.minutes(3)))
-        func atATerminalItIsAShellWithJobControl() async throws {
+        func `open gives a shell with job control at a terminal`() async throws {
             try await Bench.with { bench in
                 try await Self.commit(bench)
                 #expect(try await bench.pipectl("run", "test", "--change", "1").code == 1)

@@ -22,7 +22,7 @@ struct ReviewTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func findingsGateAreSaidOnceAndHaveAFate() async throws {
+    func `findings of a review gate the run, appear once and are tracked to their end`() async throws {
         try await Bench.with { bench in
             try await bench.commit(Self.files(bench), "Review")
             // The change brings other rules, which must not be those that it is judged by.
@@ -79,7 +79,7 @@ struct ReviewTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func withoutFindingsItSaysSoAndOfManyTheWorstAreKept() async throws {
+    func `a review without findings says so, and of many the most severe stay`() async throws {
         try await Bench.with { bench in
             try await bench.commit(Self.files(bench, ", maximum: 2"), "Review")
             try await bench.change(1, ["b.txt": "b\n"])
@@ -132,7 +132,7 @@ struct ReviewTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func whatAReviewerSaysReachesNoTerminalAsItIs() async throws {
+    func `output of a reviewer reaches no terminal unescaped`() async throws {
         try await Bench.with { bench in
             try await bench.commit(Self.files(bench, ", gate: .warning"), "Review")
             try await bench.change(1, ["b.txt": "b\n"])

@@ -8,7 +8,7 @@ import Results
     /// A box that can enclose nothing, and places that can't be shown in a sandbox.
     struct SandboxTests {
         @Test(.timeLimit(.minutes(3)))
-        func withoutASandboxAChangeIsRefusedUntilItIsAllowed() async throws {
+        func `without a sandbox a change is refused unless that is allowed`() async throws {
             try await Bench.with(Workflows.test("Step(\"check\", run: \"echo checked > ROOT/checked\")")) { plain in
                 var bench = plain
                 try await bench.commit(
@@ -43,7 +43,7 @@ import Results
         }
 
         @Test(.timeLimit(.minutes(3)), arguments: ["--shared", "--readable", "--writable", "PIPECTL_HOME"])
-        func aPlaceBelowWhatStepsWriteToIsRefused(option: String) async throws {
+        func `a mount below a folder that steps write to is refused`(option: String) async throws {
             let place = "/var/tmp/pipectl-e\(UInt64.random(in: 0 ... .max))"
             try FileManager.default.createDirectory(
                 atPath: place, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
@@ -63,7 +63,7 @@ import Results
         }
 
         @Test(.timeLimit(.minutes(3)))
-        func aCacheThatNobodyCanWalkIsBegunAnew() async throws {
+        func `a cache that can't be walked is emptied`() async throws {
             let source = """
                 import Pipeline
                 let test = Workflow("test", on: .push(to: "main")) {

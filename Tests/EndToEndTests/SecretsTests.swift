@@ -103,7 +103,7 @@ struct SecretsTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aMergedRunIsGivenItsSecretsAndNothingKeepsThem() async throws {
+    func `a merged run gets its secrets and they are stored nowhere`() async throws {
         try await Bench.with(SecretsTests.workflows) { bench in
             #expect(try await set(bench, SecretsTests.value + "\n", "TOKEN").code == 0)
             #expect(try await bench.look().code == 0)
@@ -137,7 +137,7 @@ struct SecretsTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aChangeIsGivenNoneAndTheReportSaysSoOnce() async throws {
+    func `a change gets no secrets and its report says so once`() async throws {
         try await Bench.with(SecretsTests.workflows) { bench in
             #expect(try await set(bench, SecretsTests.value, "TOKEN").code == 0)
             #expect(try await bench.look().code == 0)
@@ -155,7 +155,7 @@ struct SecretsTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aSecretThatIsNotSetIsTheBoxesFault() async throws {
+    func `a secret that is not set is an infrastructure failure`() async throws {
         let step = "Step(\"deploy\", run: \"echo deployed\").secrets(\"TOKEN\")"
         try await Bench.with(["workflows/x.swift": Workflows.source(step)]) { bench in
             let run = try await bench.pipectl("run", "test", "--ref", "main", "--minimum-free", "0")
@@ -170,7 +170,7 @@ struct SecretsTests {
 
     #if os(Linux)
         @Test(.timeLimit(.minutes(1)))
-        func whatIsTypedIsKeptAndNotShown() async throws {
+        func `a typed secret is stored and not shown`() async throws {
             try await Bench.with { bench in
                 // A line feed ends the value; what was pasted after it goes nowhere.
                 let words = [Bench.pipectl, "secrets", "set", "TOKEN", "--state", bench.home]
@@ -228,7 +228,7 @@ struct SecretsTests {
     #endif
 
     @Test(.timeLimit(.minutes(3)))
-    func secretsAreSetListedAndRemovedAndNeverShown() async throws {
+    func `secrets are set, listed and removed and never shown`() async throws {
         try await Bench.with { bench in
             #expect(try await set(bench, "12345\n", "TOKEN").code == 2)
             #expect(try await set(bench, "a long value", "no-name").code == 2)

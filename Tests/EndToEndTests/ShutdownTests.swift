@@ -12,7 +12,7 @@ import Testing
 /// SIGTERM once, twice and three times; a daemon that is stopped for a while.
 struct ShutdownTests {
     @Test(.timeLimit(.minutes(3)))
-    func theFirstSignalDrainsTheSecondCancelsTheThirdEnds() async throws {
+    func `the first signal drains, the second cancels, the third exits`() async throws {
         let steps = "Step(\"check\", run: \"sh check.sh\")"
         try await Bench.with(Workflows.test(steps, files: ["check.sh": ""])) { bench in
             for name in ["started", "never"] { try bench.meetingPoint(name) }
@@ -152,7 +152,7 @@ struct ShutdownTests {
     #endif
 
     @Test(.timeLimit(.minutes(3)))
-    func theSecondSignalCancelsWithGrace() async throws {
+    func `the second signal cancels with the grace period`() async throws {
         let steps = "Step(\"check\", run: \"sh check.sh\")"
         try await Bench.with(Workflows.test(steps, files: ["check.sh": ""])) { bench in
             for name in ["started", "never"] { try bench.meetingPoint(name) }
@@ -179,7 +179,7 @@ struct ShutdownTests {
 
     /// A remote that takes the connection and says nothing: the fetch has minutes left when the signal comes.
     @Test(.timeLimit(.minutes(3)))
-    func aSignalDuringAFetchEndsTheFetchingChild() async throws {
+    func `a signal during a fetch ends the fetching child process`() async throws {
         let listener = try SilentListener()
         defer { listener.close() }
         try await Bench.with { bench in
@@ -211,7 +211,7 @@ struct ShutdownTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aStepThatEndedInTimeWhileTheDaemonWasStoppedHasPassed() async throws {
+    func `a step that ended in time while the daemon was stopped has passed`() async throws {
         let steps = "Step(\"check\", run: \"sh check.sh\").timeout(.seconds(4))"
         try await Bench.with(Workflows.test(steps, files: ["check.sh": ""])) { bench in
             for name in ["started", "go"] { try bench.meetingPoint(name) }

@@ -20,7 +20,7 @@
 
         private static func hadOne(_ facts: [String: String]) -> Bool { facts["place"]?.contains("standby-") == true }
 
-        @Test func eachRunHasOneOfItsOwn() async throws {
+        @Test func `each run uses a standby sandbox of its own`() async throws {
             let steps = "Step(\"check\", run: \"sh check.sh\")"
             try await Bench.with(Workflows.test(steps, files: ["check.sh": Self.check])) { bench in
                 var found: [[String: String]] = []
@@ -67,7 +67,7 @@
             """
 
         /// The same where a workspace is laid over a base, which is chosen when the sandbox has been there for long.
-        @Test func soHasARunOverABase() async throws {
+        @Test func `a run over a snapshot uses a standby sandbox as well`() async throws {
             let step = "Step(\"check\", run: \"sh check.sh\").neverProved()"
             try await Bench.with(Workflows.test(step, files: ["check.sh": Self.warm, "own.txt": "main\n"])) { bench in
                 var found: [[String: String]] = []
@@ -103,7 +103,7 @@
             }
         }
 
-        @Test func itEndsWithTheDaemon() async throws {
+        @Test func `standby sandboxes end with the daemon`() async throws {
             try await Bench.with(Workflows.test("Step(\"one\", run: \"true\")")) { bench in
                 try await bench.withDaemon { daemon in
                     try await bench.change(1, ["own.txt": "1\n"])
@@ -120,7 +120,7 @@
             }
         }
 
-        @Test func asManyWaitAsRunsGoOnTogether() async throws {
+        @Test func `as many standby sandboxes wait as runs may run together`() async throws {
             try await Bench.with(["README.md": "begin\n"]) { bench in
                 let line = "until test -e \(bench.meet)/go; do sleep 0.05; done"
                 try await bench.commit(Workflows.test("Step(\"one\", run: \"\(line)\")"), "Workflows")

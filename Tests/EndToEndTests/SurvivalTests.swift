@@ -40,7 +40,7 @@
         }
 
         @Test(.enabled(if: isRoot, why), .timeLimit(.minutes(3)))
-        func aDiskThatFillsUnderAStepIsSaidAndOutlived() async throws {
+        func `a disk that fills during a step is reported and the daemon continues`() async throws {
             try await withSmallDisk { bench in
                 for name in ["started", "go"] { try bench.meetingPoint(name) }
                 try await bench.withDaemon { daemon in
@@ -84,7 +84,7 @@
         }
 
         @Test(.enabled(if: isRoot, why), .timeLimit(.minutes(3)))
-        func warmWorkspacesComeBackWithTheRoomForThem() async throws {
+        func `warm workspaces come back when the disk has space`() async throws {
             try await withSmallDisk { bench in
                 func base(ofChange number: Int, inRun id: RunID) async throws -> RunID? {
                     try await bench.change(number, ["check.sh": "echo \(number)\n"])
@@ -113,7 +113,7 @@
         }
 
         @Test(.enabled(if: isRoot, why), .timeLimit(.minutes(3)))
-        func aPushWhileNotAByteIsLeftIsTestedOnceWhenThereIsRoom() async throws {
+        func `a push while the disk is full is tested once when there is space`() async throws {
             try await withSmallDisk { bench in
                 try await bench.withDaemon { daemon in
                     _ = try await daemon.line("baseline of")
@@ -138,7 +138,7 @@
         }
 
         @Test(.enabled(if: isRoot, why), .timeLimit(.minutes(3)))
-        func aDaemonThatStartsOnAFullDiskUsesItsBallast() async throws {
+        func `a daemon that starts on a full disk uses its reserve`() async throws {
             try await withSmallDisk { bench in
                 try await bench.withDaemon { daemon in
                     _ = try await daemon.line("baseline of")
@@ -160,7 +160,7 @@
         }
 
         @Test(.timeLimit(.minutes(3)))
-        func aHundredReadyStepsOn64DescriptorsWaitForEachOther() async throws {
+        func `a hundred ready steps with 64 descriptors wait for each other`() async throws {
             let steps = "for number in 1...100 { Step(\"step \\(number)\", run: \"sh check.sh\") }"
             try await Bench.with(Workflows.test(steps, files: ["check.sh": "true\n"])) { bench in
                 // Compiled before: the compiler is another program, which needs more.
@@ -183,7 +183,7 @@
 
         /// `prlimit` takes them all away while it runs, and gives them back.
         @Test(.timeLimit(.minutes(3)))
-        func aDaemonWithoutADescriptorLeftGoesOnWhenThereAreSome() async throws {
+        func `a daemon without free descriptors continues when there are some`() async throws {
             try await Bench.with { bench in
                 _ = try await bench.look()
                 try await bench.withDaemon { daemon in

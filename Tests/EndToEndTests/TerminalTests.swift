@@ -15,7 +15,7 @@
             """
 
         @Test(arguments: ["", "INT", "HUP"])
-        func whatIsTypedDoesNotAppearInALiveView(signal: String) async throws {
+        func `typed keys do not appear in a live view`(signal: String) async throws {
             try await Bench.with(["README.md": "begin\n"]) { bench in
                 let step = "Step(\"one\", run: \"echo here > \(bench.meet)/begun; cat \(bench.meet)/go\")"
                 try await bench.commit(Workflows.test(step), "Workflows")
@@ -77,7 +77,7 @@
             return rows
         }
 
-        @Test func runAsksForParameters() async throws {
+        @Test func `run asks for missing parameters`() async throws {
             let definition = """
                 import Pipeline
                 let version = Parameter<String>("version", help: "What is published.")

@@ -59,7 +59,7 @@ struct TrustTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aTagOnACommitThatIsNotMergedReleasesNothingUntilApproved() async throws {
+    func `a tag on a commit that is not merged releases nothing until approved`() async throws {
         try await Self.with { bench in
             let main = try await bench.git(["rev-parse", "main"])
             // Its own definition would not even ask.
@@ -104,7 +104,7 @@ struct TrustTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func whatIsNotMergedRunsByTheDefinitionOfTheDefaultBranch() async throws {
+    func `unmerged code runs by the definition of the default branch`() async throws {
         try await Self.with { bench in
             let main = try await bench.git(["rev-parse", "main"])
             let theirs = Self.weakened.replacing("ROOT", with: bench.meet)
@@ -143,7 +143,7 @@ struct TrustTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func changesByOthersAndToProtectedPathsNeedApproval() async throws {
+    func `changes by other authors and to protected paths need approval`() async throws {
         try await Self.with { bench in
             let (evil, clear) = ("Mallory\u{1b}[31m\u{1b}]0;owned\u{7}", "\u{1b}[2J")
             try await bench.git(["checkout", "-q", "--detach", "main"])
@@ -197,7 +197,7 @@ struct TrustTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func theReportSaysWhatAnEditOfTheWorkflowsWouldDo() async throws {
+    func `the report says what an edit of the workflows would do`() async throws {
         try await Bench.with { bench in
             _ = try await bench.look()
             let plain = Workflows.standard["workflows/x.swift"] ?? ""

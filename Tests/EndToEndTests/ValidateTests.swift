@@ -19,7 +19,7 @@ struct ValidateTests {
     }
 
     @Test(.timeLimit(.minutes(3)), arguments: 1...5)
-    func twoAtOnceOnANewStateFolderBothSucceed(round: Int) async throws {
+    func `two processes at once on a new state folder both succeed`(round: Int) async throws {
         try await Bench.with { bench in
             // Another definition is another compilation, which shares the compiler's kept modules with the first.
             let other = "\(bench.root)/other"

@@ -34,7 +34,7 @@ struct WaitTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func itEndsAtTheFirstFailureOfACommitThatNobodyHadSeen() async throws {
+    func `wait ends at the first failure of a commit that was not seen before`() async throws {
         try await Bench.with(Self.files()) { bench in
             for name in ["other", "go"] { try bench.meetingPoint(name) }
             try await bench.withDaemon { daemon in
@@ -76,7 +76,7 @@ struct WaitTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aChangeThatWasThereAtTheFirstLookIsSaidToBeUntested() async throws {
+    func `a change that existed at the first observation is reported as untested`() async throws {
         try await Bench.with(Self.files()) { bench in
             let head = try await bench.change(1, ["a.txt": "a\n"])
             try await bench.withDaemon { daemon in
@@ -92,7 +92,7 @@ struct WaitTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func allWorkflowsOfACommitCount() async throws {
+    func `all workflows of a commit count`() async throws {
         let two = """
             import Pipeline
             let one = Workflow("one", on: .pullRequest(into: "main")) { Step("a", run: "true") }
@@ -128,7 +128,7 @@ struct WaitTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aChangeIsFollowedAndACommitIsNot() async throws {
+    func `wait follows a change to newer pushes, but not a commit`() async throws {
         try await Bench.with(Self.files()) { bench in
             for name in ["first", "never", "second", "go"] { try bench.meetingPoint(name) }
             try await bench.withDaemon { daemon in
@@ -154,7 +154,7 @@ struct WaitTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aDaemonThatIsKilledAndComesBackEndsTheWait() async throws {
+    func `a wait survives a killed daemon and ends with the next one`() async throws {
         try await Bench.with(Self.files()) { bench in
             for name in ["up", "go"] { try bench.meetingPoint(name) }
             let check = "echo up > \(bench.meet)/up; cat \(bench.meet)/go"
@@ -182,7 +182,7 @@ struct WaitTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func whoWaitsKnowsWhereItIs() async throws {
+    func `wait shows its progress`() async throws {
         try await Bench.with(Self.files()) { bench in
             for name in ["up", "go"] { try bench.meetingPoint(name) }
             try await bench.withDaemon("--slots", "1") { daemon in
@@ -213,7 +213,7 @@ struct WaitTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func itEndsWithFiveWhereAPersonMustSpeakAndWith130WhenInterrupted() async throws {
+    func `wait exits with 5 for approval and with 130 when interrupted`() async throws {
         try await Bench.with(["workflows/x.swift": ApprovalTests.gated, "check.sh": "echo checked\n"]) { bench in
             try await bench.withDaemon { daemon in
                 _ = try await daemon.line("baseline of")
@@ -261,7 +261,7 @@ struct WaitTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func withoutADaemonNothingIsConcluded() async throws {
+    func `without a daemon wait concludes nothing`() async throws {
         try await Bench.with { bench in
             let ended = try await bench.pipectl("wait", "main", "--timeout", "3")
             #expect(ended.code == 8, "\(ended.output)\(ended.errors)")

@@ -7,7 +7,7 @@ import Testing
 /// `watch --once` against the built binary: what a look starts, and what it says of each change.
 struct WatchOnceTests {
     @Test(.timeLimit(.minutes(3)))
-    func eachChangeGetsItsVerdictAndTheFirstLookStartsNothing() async throws {
+    func `each change gets its verdict, and the first observation starts nothing`() async throws {
         try await Bench.with { bench in
             try await bench.change(1, ["a.txt": "a\n"])
             let baseline = try await bench.look()
@@ -46,7 +46,7 @@ struct WatchOnceTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aRunThatFoundNoRoomWaitsAndIsSaid() async throws {
+    func `a run without space on the disk waits and is reported`() async throws {
         try await Bench.with { bench in
             _ = try await bench.look()
             try await bench.change(1, ["a.txt": "a\n"])
@@ -63,7 +63,7 @@ struct WatchOnceTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aMergeRunsTheReleaseWithTheChangeThatItBrought() async throws {
+    func `a merge runs the release with the change that landed`() async throws {
         try await Bench.with { bench in
             let head = try await bench.change(5, ["a.txt": "a\n"])
             _ = try await bench.look()
@@ -82,7 +82,7 @@ struct WatchOnceTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func aChangeThatEditsTheWorkflowsIsTestedWithTheDefinitionOfItsTarget() async throws {
+    func `a change that edits the workflows is tested by its target's definition`() async throws {
         try await Bench.with { bench in
             _ = try await bench.look()
             try await bench.change(

@@ -56,7 +56,7 @@ struct AgentLimitTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func whatPublishesOrHasSecretsIsAPersons() async throws {
+    func `steps that publish or have secrets are left to people`() async throws {
         try await Bench.with(Self.files) { bench in
             #expect(try await bench.look().code == 0)
             let set = try await bench.command([

@@ -9,7 +9,7 @@ struct AgentsInstallTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func itShowsFirstWritesWhenToldAndChangesNothingASecondTime() async throws {
+    func `agents install shows the changes, writes on request and changes nothing again`() async throws {
         try await Bench.with { bench in
             let shown = try await bench.pipectl("agents", "install")
             #expect(shown.code == 2 && shown.errors.contains("--yes"), "\(shown.errors)")
@@ -87,7 +87,7 @@ struct AgentsInstallTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func theParagraphIsRenewedInItsPlace() async throws {
+    func `the paragraph is replaced in its place`() async throws {
         try await Bench.with { bench in
             let old = "# Ours\n\n<!-- pipectl: begin -->\nold\n<!-- pipectl: end -->\n\n## After\n"
             try bench.write(["AGENTS.md": old])
@@ -100,7 +100,7 @@ struct AgentsInstallTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func aLinkOutOfTheRepositoryIsNotFollowed() async throws {
+    func `a link out of the repository is not followed`() async throws {
         try await Bench.with { bench in
             let outside = "\(bench.root)/outside"
             try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: false)

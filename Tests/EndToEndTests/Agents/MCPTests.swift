@@ -82,7 +82,7 @@ struct MCPTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func aLineThatIsTooLongAndOneThatIsTooDeepEndNothing() async throws {
+    func `a line that is too long or nested too deep does not end the server`() async throws {
         try await Bench.with { bench in
             let huge = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\(String(repeating: "x", count: 5 << 20))\"}"
             let deep = String(repeating: "[", count: 200_000)
@@ -95,7 +95,7 @@ struct MCPTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func bothWaysToBeginAreUnderstood() async throws {
+    func `both kinds of handshake are understood`() async throws {
         try await Bench.with { bench in
             func meta(_ version: String) -> String {
                 "{\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"\(version)\",\"io.modelcontextprotocol/clientCapabilities\":{}}}"
@@ -116,7 +116,7 @@ struct MCPTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func anInputThatEndsInTheMiddleOfCallsEndsTheServer() async throws {
+    func `the end of the input during calls ends the server`() async throws {
         try await Bench.with { bench in
             try await bench.withDaemon { daemon in
                 _ = try await daemon.line("baseline of")
@@ -136,7 +136,7 @@ struct MCPTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func whatOnlyADaemonCanDoSaysSo() async throws {
+    func `a tool that needs a daemon says so`() async throws {
         try await Bench.with { bench in
             let call = """
                 {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_working_tree","arguments":{"workflow":"test"}}}

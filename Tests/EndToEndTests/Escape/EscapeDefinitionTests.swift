@@ -81,7 +81,7 @@
             """
 
         @Test(.timeLimit(.minutes(3)))
-        func aDefinitionIsPlannedInASandbox() async throws {
+        func `a definition is planned in a sandbox`() async throws {
             try await EscapeRoom.with(steps: "Step(\"check\", run: \"true\")") { room in
                 let source = room.filled(Self.hostile).replacing("@PRODUCTS@", with: Bench.products)
                 try room.bench.write(["workflows/x.swift": source])
@@ -102,7 +102,7 @@
 
         /// Also when the box dies meanwhile: nothing of unread code outlives whoever asked.
         @Test(.timeLimit(.minutes(3)))
-        func aDefinitionThatHangsEndsWithTheBox() async throws {
+        func `a definition that hangs ends with the daemon`() async throws {
             let number = Int.random(in: 1_000_000...9_999_999)
             let source = """
                 import Glibc
@@ -141,7 +141,7 @@
         }
 
         @Test(.timeLimit(.minutes(3)))
-        func linksAmongTheSourcesAreNotFollowed() async throws {
+        func `links among the sources are not followed`() async throws {
             try await EscapeRoom.with(steps: "Step(\"check\", run: \"true\")") { room in
                 let link = "\(room.bench.repository)/workflows/stolen.swift"
                 try FileManager.default.createSymbolicLink(

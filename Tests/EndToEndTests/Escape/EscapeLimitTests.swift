@@ -9,7 +9,7 @@ import Results
     /// Changes that would take the box down, all at once; one beside them only wants to be tested.
     struct EscapeLimitTests {
         @Test(.timeLimit(.minutes(3)))
-        func greedyChangesReachTheirLimitsAndOthersGoOn() async throws {
+        func `greedy changes reach their limits and other runs continue`() async throws {
             let step = "Step(\"check\", run: \"exec sh check.sh\")\(GreedyAttempt.limits)"
             try await EscapeRoom.with(steps: step) { room in
                 let bench = room.bench

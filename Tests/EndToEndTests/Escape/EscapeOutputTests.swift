@@ -8,7 +8,7 @@
         private static let cleaned = "Step(\"next\", run: \"cat README.md\")"
 
         @Test(.timeLimit(.minutes(3)))
-        func whatStepsLeaveLeadsNowhere() async throws {
+        func `files that steps leave lead nowhere outside`() async throws {
             let steps =
                 OutputAttempt.all.map {
                     "Step(\"\($0.name)\", run: \"sh attempts/\($0.name).sh\").allowFailure()\($0.modifiers)"
@@ -83,7 +83,7 @@
         private static let markup = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 
         @Test(.timeLimit(.minutes(3)))
-        func whatStepsSayStaysText() async throws {
+        func `output of steps stays text`() async throws {
             let steps = """
                 Step("words", run: "sh words.sh").testResults(.junit("words.xml")).artifacts("out/*").allowFailure()
                 """

@@ -29,7 +29,7 @@ import Results
             """
 
         @Test(.timeLimit(.minutes(3)))
-        func noStepOfAChangeReachesItsReview() async throws {
+        func `no step of a change reaches its review`() async throws {
             try await Bench.with { bench in
                 // It waits until the other step has tried everything, and says what it sees then.
                 let reviewer =

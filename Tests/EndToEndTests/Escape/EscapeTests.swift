@@ -7,7 +7,7 @@
     /// it.
     struct EscapeTests {
         @Test(.timeLimit(.minutes(5)))
-        func stepsOfAChangeStayInTheirSandbox() async throws {
+        func `steps of a change stay in their sandbox`() async throws {
             let attempts = FileAttempts.reading + FileAttempts.writing + KernelAttempts.all
             let steps = attempts.map {
                 "Step(\"\($0.name)\", run: \"sh attempts/\($0.name).sh\").allowFailure()"

@@ -14,7 +14,7 @@ import Results
         }
 
         @Test(.timeLimit(.minutes(3)))
-        func whatAChangeBringsIsMeasuredBeforeItIsUnfolded() async throws {
+        func `a change's tree is measured before it is checked out`() async throws {
             let steps = "Step(\"check\", run: \"wc -c zeros || true; cat README.md\")"
             try await Bench.with(Workflows.test(steps, files: ["README.md": "base\n"])) { bench in
                 let bomb = try await Self.bomb(in: bench)

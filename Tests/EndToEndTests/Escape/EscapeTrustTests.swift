@@ -81,7 +81,7 @@ struct EscapeTrustTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func aBranchIsProtectedByTheRepositoryAndNeverByItsName() async throws {
+    func `the repository protects a branch, never the branch's name`() async throws {
         try await Self.with { bench in
             for target in Self.targets {
                 let (path, location) = try await Self.clone(target, bench)
@@ -99,7 +99,7 @@ struct EscapeTrustTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func anotherBranchIsProtectedOnlyWhenAPersonSaysSo() async throws {
+    func `another branch is protected only by a person`() async throws {
         try await Self.with { bench in
             let target = Target(head: "master", other: "main", isRemote: true)
             let (path, location) = try await Self.clone(target, bench)
@@ -133,7 +133,7 @@ struct EscapeTrustTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func whereHEADIsNotKnownThereAreNoSecretsWithoutATarget() async throws {
+    func `without a known HEAD or target no run gets secrets`() async throws {
         try await Self.with { bench in
             let (path, location) = try await Self.clone(
                 Target(head: "main", other: "none", isRemote: true), bench)
@@ -159,7 +159,7 @@ struct EscapeTrustTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func aNumberOfTwoForgesIsTwoChanges() async throws {
+    func `the same number at two forges is two changes`() async throws {
         try await Self.with { bench in
             #expect(try await bench.look().code == 0)
             try await bench.change(1, ["b.txt": "c", ".github/x.yml": ""])
@@ -202,7 +202,7 @@ struct EscapeTrustTests {
     ]
 
     @Test(.timeLimit(.minutes(5)))
-    func whatCannotBeReadIsReportedOnceAndStopsNothingElse() async throws {
+    func `an unreadable ref is reported once and stops nothing else`() async throws {
         try await Self.with { bench in
             #expect(try await bench.look().code == 0)
             for (ref, make) in Self.unreadable {

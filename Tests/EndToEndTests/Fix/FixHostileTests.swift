@@ -6,7 +6,7 @@ import Testing
 /// Stand-ins for fixers that behave badly, slowly and maliciously: nothing of them is offered, and nothing of them stays.
 struct FixHostileTests {
     @Test(.timeLimit(.minutes(5)), arguments: FixHostility.cases)
-    func nothingOfItIsTaken(_ one: FixHostility) async throws {
+    func `hostile files of a fixer are not taken`(_ one: FixHostility) async throws {
         try await Bench.with { bench in
             let limits =
                 one.words == "workspace" ? ", limits: .workspace(.mebibytes(200))" : ", limits: .output(.mebibytes(8))"
@@ -35,7 +35,7 @@ struct FixHostileTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func pathsThatTheTargetProtectsAreNotTaken() async throws {
+    func `paths that the target protects are not taken`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(bench, FixHostility.good, integrity: ".testIntegrity(.untouched(\"value.*\"))")
             let series = try await Fixing.series(bench)
@@ -45,7 +45,7 @@ struct FixHostileTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func whatAFixerStartsDoesNotOutliveIt() async throws {
+    func `processes that a fixer starts end with it`() async throws {
         try await Bench.with { bench in
             let name = "stay\(UInt32.random(in: 0 ... .max))"
             try await Fixing.begin(
@@ -62,7 +62,7 @@ struct FixHostileTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func noSecretReachesAFixer() async throws {
+    func `a fixer gets no secret`() async throws {
         try await Bench.with { bench in
             let set = try await bench.command(
                 ["sh", "-c", "echo hunter2hunter2 | \"$0\" secrets set TOKEN --repository repo", Bench.pipectl],
@@ -78,7 +78,7 @@ struct FixHostileTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func aTestThatIsGoneFromTheResultsIsSeen() async throws {
+    func `a test that a fix loses in the results is found`() async throws {
         try await Bench.with { bench in
             var files = Fixing.files(bench)
             files["workflows/x.swift"] = files["workflows/x.swift"]?.replacing(

@@ -18,7 +18,7 @@ struct FixPushTests {
     private func tip(_ bench: Bench) async throws -> String { try await bench.git(["rev-parse", "agent/one"]) }
 
     @Test(.timeLimit(.minutes(4)))
-    func aFixIsPushedToTheChangesOwnBranchAndTestedThere() async throws {
+    func `a fix is pushed to the change's branch and tested there`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(bench, "echo good > value.txt", ", push: .ownBranch")
             _ = try await bench.look("--changes", "agent/*")
@@ -44,7 +44,7 @@ struct FixPushTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func aPushedFixThatFailsStartsNoCircle() async throws {
+    func `a pushed fix that fails starts no further fixer`() async throws {
         try await Bench.with { bench in
             // It passes where it is checked, and from then on never again.
             var files = Fixing.files(bench, ", push: .ownBranch")
@@ -70,7 +70,7 @@ struct FixPushTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func withoutAKnownBranchOrThePolicyItIsKept() async throws {
+    func `without a known branch or the policy a fix is not pushed`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(bench, "echo good > value.txt", ", push: .ownBranch")
             let series = try await Fixing.series(bench)
@@ -93,7 +93,7 @@ struct FixPushTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func aRepositoryThatRefusesKeepsItsBranch() async throws {
+    func `a repository that refuses the push keeps its branch`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(bench, "echo good > value.txt", ", push: .ownBranch")
             _ = try await bench.look("--changes", "agent/*")
@@ -109,7 +109,7 @@ struct FixPushTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func aRemoteIsPushedToAsWell() async throws {
+    func `a fix is pushed to a remote as well`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(bench, "echo good > value.txt", ", push: .ownBranch")
             let look = bench.sharing([
@@ -127,7 +127,7 @@ struct FixPushTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func whatRulesProtectWaitsForAPersonOnceMore() async throws {
+    func `a fix that touches protected paths needs approval again`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(bench, "echo good > value.txt", ", push: .ownBranch")
             let options = ["--changes", "agent/*", "--protect-paths", "more.txt"]
@@ -150,7 +150,7 @@ struct FixPushTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func aNewPushEndsTheFixerAndIsNeverOverwritten() async throws {
+    func `a new push ends the fixer and is never overwritten`() async throws {
         try await Bench.with { bench in
             try bench.meetingPoint("started")
             try await Fixing.begin(

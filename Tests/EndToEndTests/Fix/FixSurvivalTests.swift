@@ -6,7 +6,7 @@ import Testing
 /// A box that dies, or is told to stop, while something is being mended.
 struct FixSurvivalTests {
     @Test(.timeLimit(.minutes(4)), arguments: ["fixer", "check"])
-    func afterAKillItGoesOnWhereItWas(_ place: String) async throws {
+    func `after a kill the fixing continues`(_ place: String) async throws {
         try await Bench.with { bench in
             try bench.meetingPoint("started")
             let wait = "test -e \(bench.meet)/again || { echo up > \(bench.meet)/started; sleep 300; }"
@@ -39,7 +39,7 @@ struct FixSurvivalTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func aCancelledFixerIsTheEndOfIt() async throws {
+    func `cancelling a fixer ends the series`() async throws {
         try await Bench.with { bench in
             try bench.meetingPoint("started")
             try await Fixing.begin(bench, "echo up > \(bench.meet)/started; sleep 300", ", attempts: 3")
@@ -61,7 +61,7 @@ struct FixSurvivalTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func nothingIsLostBetweenTheVerdictAndTheFixer() async throws {
+    func `nothing is lost between the verdict and the fixer`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(bench, "echo good > value.txt")
             _ = try await bench.look()

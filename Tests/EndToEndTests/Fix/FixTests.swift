@@ -6,7 +6,7 @@ import Testing
 /// `.onFailure(Fix(…))` with stand-ins for fixers that do what they are to.
 struct FixTests {
     @Test(.timeLimit(.minutes(4)))
-    func aFixThatPassesIsOfferedAndCanBeTakenOver() async throws {
+    func `a fix that passes is offered and can be applied`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(
                 bench,
@@ -56,7 +56,7 @@ struct FixTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func theNextAttemptKnowsWhatCameOfTheLastOne() async throws {
+    func `the next attempt knows the result of the last one`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(
                 bench,
@@ -73,7 +73,7 @@ struct FixTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func onlyTheFixGoesOnTopOfAChangeThatItsTargetIsAheadOf() async throws {
+    func `only the fix is added to a change that is behind its target`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(
                 bench,
@@ -94,7 +94,7 @@ struct FixTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func byHandWithoutADaemonAndAgainAfterwards() async throws {
+    func `fix works by hand without a daemon and again later`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(bench, "true")
             try await bench.change(1, ["value.txt": "bad\n"])
@@ -119,7 +119,7 @@ struct FixTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func onlyAFailureIsFixedAndOnlyByTheTargetsDefinition() async throws {
+    func `only failures are fixed and only by the target's definition`() async throws {
         try await Bench.with { bench in
             try await bench.commit(
                 Workflows.test(
