@@ -68,7 +68,9 @@ struct BadInputTests {
     ]
 
     @Test(.timeLimit(.minutes(3)), arguments: definitions)
-    func `a definition that can't run ends as a definition error`(_ row: (name: String, steps: String, says: String)) async throws {
+    func `a definition that can't run ends as a definition error`(_ row: (name: String, steps: String, says: String))
+        async throws
+    {
         try await Bench.with(Workflows.test(row.steps)) { bench in
             let validate = try await bench.pipectl("validate")
             #expect(validate.code == 2)

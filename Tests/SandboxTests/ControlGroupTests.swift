@@ -26,7 +26,7 @@
         }
 
         /// As with a sandbox that waits: the group is made before the limits of its run are known.
-        @Test func aGroupGetsTheLimitsOfItsRun() async throws {
+        @Test func `a group has the limits of its run`() async throws {
             try await withGroups { groups in
                 let group = try groups.run(named: "first", nil)
                 for limits in [
@@ -44,7 +44,7 @@
             }
         }
 
-        @Test func runsAtTheSameTimeHaveTheirOwn() async throws {
+        @Test func `concurrent runs have groups of their own`() async throws {
             try await withGroups { groups in
                 let both = try ["one", "two"].map { try groups.run(named: $0, GroupLimits()) }
                 #expect(both[0].folders != both[1].folders)
@@ -52,7 +52,7 @@
             }
         }
 
-        @Test func whatAnotherProcessLeftIsNotTaken() async throws {
+        @Test func `a group that another process left is not used`() async throws {
             try await withGroups { groups in
                 let first = try groups.run(named: "first", GroupLimits())
                 let folder = try #require(first.folders[.pids])

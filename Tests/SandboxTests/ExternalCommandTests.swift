@@ -10,7 +10,7 @@ import Testing
 #endif
 
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct ExternalCommandTests {
-    @Test func aToolIsRunToItsEnd() async throws {
+    @Test func `a command runs to its end`() async throws {
         let result = try await ExternalCommand("sh", ["-c", "echo one; echo two >&2; echo three; exit 3"]).run()
         #expect(result.ending == .exited(3))
         #expect(result.text == "one\ntwo\nthree\n")
@@ -18,12 +18,12 @@ import Testing
         #expect(!result.succeeded)
     }
 
-    @Test func argumentsAreNotSplitOrExpanded() async throws {
+    @Test func `arguments are not split or expanded`() async throws {
         let result = try await ExternalCommand("/bin/echo", ["a  b", "$HOME", "*", "'"]).run()
         #expect(result.text == "a  b $HOME * '\n")
     }
 
-    @Test func folderAndVariablesAreGiven() async throws {
+    @Test func `the folder and variables reach the command`() async throws {
         let room = RunFolder.current.root
         let result = try await ExternalCommand(
             "/bin/sh", ["-c", "pwd -P; echo $A; env | wc -l"], in: room,
@@ -34,7 +34,7 @@ import Testing
         #expect(lines[1] == "b=c")
     }
 
-    @Test func aMissingToolIsAnErrorThatNamesIt() async throws {
+    @Test func `a missing program is an error that names it`() async throws {
         let error = await #expect(throws: ExternalCommandError.self) {
             try await ExternalCommand("/nonexistent/tool").run()
         }
@@ -42,19 +42,19 @@ import Testing
         #expect(error?.description.contains("/nonexistent/tool") == true)
     }
 
-    @Test func aMissingFolderIsAnErrorThatNamesIt() async throws {
+    @Test func `a missing folder is an error that names it`() async throws {
         let error = await #expect(throws: ExternalCommandError.self) {
             try await ExternalCommand("/bin/sh", in: "/nonexistent/folder").run()
         }
         #expect(error?.description.contains("/nonexistent/folder") == true)
     }
 
-    @Test func aSignalIsTold() async throws {
+    @Test func `a signal is reported`() async throws {
         let result = try await ExternalCommand("/bin/sh", ["-c", "kill -9 $$"]).run()
         #expect(result.ending == .signal(SIGKILL))
     }
 
-    @Test func headAndTailOfALongOutputAreKept() async throws {
+    @Test func `the head and tail of a long output are kept`() async throws {
         let result = try await ExternalCommand(
             "/bin/sh", ["-c", "echo first; yes | head -c 5000000; echo last"], outputLimit: 1_000
         ).run()
@@ -65,13 +65,13 @@ import Testing
         #expect(result.output.count < 1_100)
     }
 
-    @Test func outputOfExactlyTheLimitIsWhole() async throws {
+    @Test func `output of exactly the limit is complete`() async throws {
         let result = try await ExternalCommand("/bin/sh", ["-c", "printf 0123456789"], outputLimit: 10).run()
         #expect(result.text == "0123456789")
         #expect(result.droppedBytes == 0)
     }
 
-    @Test func theDeadlineEndsAToolThatIgnoresSIGTERMAndItsChildren() async throws {
+    @Test func `the deadline ends a command that ignores SIGTERM, with its children`() async throws {
         let pids = "\(RunFolder.current.root)/pids"
         let script = "trap '' TERM; echo hello; sleep 1000 & echo $! $$ > \(pids); while :; do sleep 1000; done"
         let start = ContinuousClock.now
@@ -85,7 +85,7 @@ import Testing
         try await expectGone(pids)
     }
 
-    @Test func aChildThatOutlivesItsToolIsEnded() async throws {
+    @Test func `a child that outlives its command is ended`() async throws {
         let pids = "\(RunFolder.current.root)/pids"
         let result = try await ExternalCommand("/bin/sh", ["-c", "(trap '' TERM; sleep 1000) & echo $! > \(pids)"])
             .run()
@@ -93,7 +93,7 @@ import Testing
         try await expectGone(pids)
     }
 
-    @Test func cancellationEndsTheToolAndItsChildren() async throws {
+    @Test func `cancellation ends the command and its children`() async throws {
         let pids = "\(RunFolder.current.root)/pids"
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

@@ -21,7 +21,7 @@ import Testing
 
     #if os(Linux)
         /// By a grandchild, which is found below what was started.
-        @Test func filesWithoutANameCountWhileTheyAreOpen() async throws {
+        @Test func `files without a name count while they are open`() async throws {
             try await RunUsageTests.with { folder in
                 let line = "exec 3> f; rm f; head -c 5000000 /dev/zero >&3; (echo > there; exec sleep 60); exit 1"
                 let child = try Child(
@@ -47,7 +47,7 @@ import Testing
 
     /// For root they are no obstacle: what this shows, it shows as another user.
     @Test(arguments: [0o000, 0o100, 0o300, 0o400, 0o600])
-    func foldersThatAreShutCount(_ mode: mode_t) async throws {
+    func `folders without permissions count`(_ mode: mode_t) async throws {
         try await RunUsageTests.with { folder in
             let shut = "\(folder)/a/shut"
             try FileManager.default.createDirectory(atPath: shut + "/b", withIntermediateDirectories: true)

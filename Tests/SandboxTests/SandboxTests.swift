@@ -78,7 +78,8 @@
             """
 
         @Test(arguments: [[], [SandboxPermission.nestedSandboxes]])
-        func showsWhatItIsGivenAndNothingElse(_ permissions: Set<SandboxPermission>) async throws {
+        func `the sandbox shows the given folders and nothing else`(_ permissions: Set<SandboxPermission>) async throws
+        {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let said = try await enclosed(Self.look, SandboxPolicy(permissions: permissions), mounts: try mounts())
             #expect(said.status == 0)
@@ -93,7 +94,7 @@
                 ], "\(said.lines)")
         }
 
-        @Test func itsFirstProcessSaysNothingOfTheBox() async throws {
+        @Test func `the first process reveals nothing of the machine`() async throws {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let said = try await enclosed(
                 "tr '\\0' ' ' < /proc/1/cmdline; echo; for file in exe environ root cwd mem maps fd; do "
@@ -105,25 +106,25 @@
         }
 
         @Test(arguments: [("exit 7", 7), ("kill -9 $$", 128 + 9), ("exit 0", 0)])
-        func endsAsItsCommandDoes(_ script: String, _ code: Int32) async throws {
+        func `the sandbox ends with its command's status`(_ script: String, _ code: Int32) async throws {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             #expect(try await enclosed(script).status == code << 8)
         }
 
-        @Test func whatItLeavesEndsWithIt() async throws {
+        @Test func `processes that the command leaves end with it`() async throws {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let mark = "86399\(UInt16.random(in: 0...999))"
             #expect(try await enclosed("setsid sleep \(mark) & setsid sleep \(mark) & exit 3").status == 3 << 8)
             #expect(try run(["/usr/bin/pgrep", "-f", "sleep \(mark)"]).lines == [])
         }
 
-        @Test(.enabled(if: geteuid() == 0)) func nothingStaysRoot() throws {
+        @Test(.enabled(if: geteuid() == 0)) func `no process stays root`() throws {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let said = try run([RunFolder.stepInit.string, "--filter", "--", "/usr/bin/true"])
             #expect(said.status == 125 << 8)
         }
 
-        @Test func theBoxesMountsStayAsTheyAre() async throws {
+        @Test func `the machine's mounts stay unchanged`() async throws {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let before = try String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)
             #expect(try await enclosed("true", mounts: try mounts()).status == 0)

@@ -12,7 +12,7 @@ struct SettingsCopyTests {
         return (folder, source)
     }
 
-    @Test func copiesWhatIsSmallAndNamesTheRest() throws {
+    @Test func `small entries are copied and large ones named`() throws {
         let (folder, source) = try room()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try "one".write(toFile: source + "/hosts", atomically: true, encoding: .utf8)
@@ -37,7 +37,7 @@ struct SettingsCopyTests {
     }
 
     /// Steps are another user: what the machine closes to others must not be open in the copy.
-    @Test func aFolderThatIsClosedStaysClosed() throws {
+    @Test func `a folder that is closed to others stays closed`() throws {
         let (folder, source) = try room()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let files = FileManager.default
@@ -54,7 +54,7 @@ struct SettingsCopyTests {
         #expect(try mode("") == 0o755)
     }
 
-    @Test func aNewBoxTakesTheSameCopyAndRemovesOthers() throws {
+    @Test func `a new daemon uses the same copy and removes others`() throws {
         let (folder, source) = try room()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = source + "/hosts"

@@ -7,7 +7,7 @@ import TestSupport
 /// Files that are written in place.
 @Suite(.runFolder) struct SmallFileTests {
     @Test(arguments: ["", "a", "as long", "longer than before"])
-    func whatIsThereIsReplacedInItsPlace(text: String) throws {
+    func `an existing file is replaced in place`(text: String) throws {
         let path = RunFolder.current.root + "/file"
         try SmallFile.write("as long".utf8, to: path, isForAll: true)
         let before = try FileManager.default.attributesOfItem(atPath: path)
@@ -19,7 +19,7 @@ import TestSupport
         #expect(after[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test func aLinkIsNotFollowed() throws {
+    @Test func `a link is not followed`() throws {
         let (file, link) = (RunFolder.current.root + "/file", RunFolder.current.root + "/link")
         try SmallFile.write("kept".utf8, to: file)
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: file)

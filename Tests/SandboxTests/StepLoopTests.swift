@@ -62,7 +62,7 @@ import TestSupport
         func answer() { wasAnswered.signal() }
     }
 
-    @Test func whoOwnsARunAnswersWhileItBlocks() async {
+    @Test func `the owner of a run answers while the run blocks`() async {
         let owner = Owner()
         let (begun, hasBegun) = AsyncStream<Void>.makeStream()
         async let wasFree = owner.blockOnTheRunsThread(hasBegun: hasBegun)
@@ -71,7 +71,7 @@ import TestSupport
         #expect(await wasFree)
     }
 
-    @Test func theOutputOfAShortCommandIsWhole() async throws {
+    @Test func `the output of a short command is complete`() async throws {
         try await withLoop { lines in
             let (end, text) = try await lines.run("echo one; echo two >&2; exit 3")
             #expect(end == ProcessEnd(exitCode: 3))
@@ -79,7 +79,7 @@ import TestSupport
         }
     }
 
-    @Test(arguments: [65_535, 65_536, 65_537, 5_000_001]) func muchOutputIsWhole(count: Int) async throws {
+    @Test(arguments: [65_535, 65_536, 65_537, 5_000_001]) func `a large output is complete`(count: Int) async throws {
         try await withLoop { lines in
             let (end, text) = try await lines.run("head -c \(count) /dev/zero | tr '\\0' x; exit 2")
             #expect(end == ProcessEnd(exitCode: 2))
@@ -87,7 +87,7 @@ import TestSupport
         }
     }
 
-    @Test func whatGoesOnForLongerIsSeenToAsWell() async throws {
+    @Test func `a command that runs longer is watched as well`() async throws {
         try await withLoop { lines in
             let (end, text) = try await lines.run("echo a; sleep 1.2; echo b; sleep 0.1; echo c; exit 4")
             #expect(end == ProcessEnd(exitCode: 4))
@@ -95,7 +95,7 @@ import TestSupport
         }
     }
 
-    @Test func manyGoOnAtATime() async throws {
+    @Test func `many commands run at the same time`() async throws {
         try await withLoop { lines in
             let ends = try await withThrowingTaskGroup(of: (Int, ProcessEnd, String).self) { group in
                 for number in 0..<40 {
@@ -114,7 +114,7 @@ import TestSupport
         }
     }
 
-    @Test func aTimeOutIsKept() async throws {
+    @Test func `a time-out is enforced`() async throws {
         try await withLoop { lines in
             let end = try await lines.run("sleep 60", timeout: .milliseconds(100)).end
             #expect(
@@ -124,7 +124,7 @@ import TestSupport
         }
     }
 
-    @Test func aStopReachesWhatIsYoungAndItsOrphans() async throws {
+    @Test func `a stop ends a new command and its orphans`() async throws {
         let marker = Marker()
         try await withLoop(grace: .milliseconds(300)) { lines in
             let stop = StopSignal()
@@ -139,7 +139,7 @@ import TestSupport
         #expect(marker.survivors == [])
     }
 
-    @Test func aSupervisorThatIsCleanHasTheNextCommandAndOnlyThat() async throws {
+    @Test func `a supervisor that is clean, and only that, takes the next command`() async throws {
         let marker = Marker()
         try await withLoop { lines in
             let first = try await lines.run("echo $PPID")
@@ -152,7 +152,7 @@ import TestSupport
         }
     }
 
-    @Test func aSupervisorThatWasKilledBetweenTwoCommandsIsReplaced() async throws {
+    @Test func `a supervisor that was killed between two commands is replaced`() async throws {
         try await withLoop { lines in
             let first = try await lines.run("echo $PPID").text
             let pid = try #require(pid_t(first.trimmingCharacters(in: .newlines)))
@@ -165,7 +165,7 @@ import TestSupport
         }
     }
 
-    @Test func aCommandGetsWhatIsUsualOfSignalsAndDescriptors() async throws {
+    @Test func `a command gets default signals and descriptors`() async throws {
         try await withLoop { lines in
             for _ in 0..<2 {
                 let text = try await lines.run("ls /proc/self/fd; grep -E '^Sig(Blk|Ign)' /proc/self/status").text
@@ -180,7 +180,7 @@ import TestSupport
         }
     }
 
-    @Test func variablesOfOneCommandAreNotLeftInTheSupervisor() async throws {
+    @Test func `variables of one command do not stay in the supervisor`() async throws {
         try await withLoop { lines in
             var secret = lines.make("echo $PPID")
             secret.environment["TOKEN"] = "x-" + "\(UInt64.random(in: .min ... .max))"

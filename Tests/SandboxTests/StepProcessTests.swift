@@ -33,15 +33,15 @@ import TestSupport
         return (end, bytes.bytes)
     }
 
-    @Test(arguments: [0, 1, 7, 126, 127, 255]) func exitCodesComeThrough(code: Int32) async throws {
+    @Test(arguments: [0, 1, 7, 126, 127, 255]) func `exit codes are reported`(code: Int32) async throws {
         #expect(try await run("exit \(code)").end == ProcessEnd(exitCode: code))
     }
 
-    @Test(arguments: [SIGKILL, SIGTERM, SIGSEGV, SIGABRT]) func signalsComeThrough(signal: Int32) async throws {
+    @Test(arguments: [SIGKILL, SIGTERM, SIGSEGV, SIGABRT]) func `signals are reported`(signal: Int32) async throws {
         #expect(try await run("kill -\(signal) $$").end == ProcessEnd(signal: signal))
     }
 
-    @Test func bothStreamsKeepTheirOrder() async throws {
+    @Test func `both streams keep their order`() async throws {
         let output = try await run(
             "i=0; while [ $i -lt 300 ]; do echo o$i; echo e$i >&2; i=$((i+1)); done"
         ).output
@@ -49,18 +49,18 @@ import TestSupport
         #expect(String(decoding: output, as: UTF8.self) == expected)
     }
 
-    @Test func bytesComeAsTheyAre() async throws {
+    @Test func `output bytes arrive unchanged`() async throws {
         let all = (0..<4_096).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ $0 >> 8) }
         try Data(all).write(to: URL(fileURLWithPath: RunFolder.current.workspace + "/bytes"))
         #expect(try await run("cat bytes").output == all)
     }
 
     @Test(arguments: [1, 65_536, 65_537, 1 << 20, 5_000_001])
-    func theLastByteComesEvenIfTheCommandEndsAtOnce(count: Int) async throws {
+    func `the last byte arrives even if the command ends at once`(count: Int) async throws {
         #expect(try await run("head -c \(count) /dev/zero").output.count == count)
     }
 
-    @Test func whatAnOrphanWouldStillPrintIsNotWaitedFor() async throws {
+    @Test func `output of an orphan is not waited for`() async throws {
         let start = ContinuousClock().now
         let (end, output) = try await run("echo before; (sleep 60; echo after) & exit 4")
         #expect(end == ProcessEnd(exitCode: 4))
@@ -68,17 +68,17 @@ import TestSupport
         #expect(ContinuousClock().now - start < .seconds(30))
     }
 
-    @Test func aClosedOutputDoesNotEndTheStep() async throws {
+    @Test func `a closed output does not end the step`() async throws {
         let (end, output) = try await run("exec >&- 2>&-; sleep 0.1; exit 5")
         #expect(end == ProcessEnd(exitCode: 5))
         #expect(output.isEmpty)
     }
 
-    @Test func standardInputIsEmpty() async throws {
+    @Test func `standard input is empty`() async throws {
         #expect(try await run("cat; echo done").output == Array("done\n".utf8))
     }
 
-    @Test func aStopBeforeTheStartStartsNothing() async throws {
+    @Test func `a stop before the start starts nothing`() async throws {
         let stop = StopSignal()
         stop.stop(StopRequest(.cancelled, reason: "no"))
         let end = try await run("touch started", stop: stop).end
@@ -86,7 +86,7 @@ import TestSupport
         #expect(RunFolder.current.text("started") == nil)
     }
 
-    @Test func aCommandMayCleanUpWithinTheGrace() async throws {
+    @Test func `a command may clean up within the grace period`() async throws {
         let stop = StopSignal()
         let line = "trap 'echo cleaned > cleaned; exit 3' TERM; touch up; while :; do sleep 0.01; done"
         async let ended = run(line, stop: stop)
@@ -99,13 +99,13 @@ import TestSupport
         #expect(RunFolder.current.text("cleaned") == "cleaned\n")
     }
 
-    @Test func aTimeOutHasAReason() async throws {
+    @Test func `a time-out has a reason`() async throws {
         let end = try await run("sleep 60", timeout: .milliseconds(100)).end
         let request = StopRequest(.timedOut, reason: "it took longer than 100 ms")
         #expect(end == ProcessEnd(signal: SIGTERM, stopped: request))
     }
 
-    @Test func aSlowReaderHoldsTheCommandUp() async throws {
+    @Test func `a slow reader makes the command wait`() async throws {
         let process = process()
         defer { _ = process.host.close() }
         let gate = DispatchSemaphore(value: 0)
@@ -125,7 +125,7 @@ import TestSupport
         #expect(RunFolder.current.text("written") != nil)
     }
 
-    @Test func aHostThatAStepKilledIsStartedAgain() async throws {
+    @Test func `a host that a step killed is started again`() async throws {
         let process = process()
         defer { _ = process.host.close() }
         // The step's supervisor's parent is the host itself.
@@ -138,7 +138,7 @@ import TestSupport
         #expect(next == ProcessEnd(exitCode: 0))
     }
 
-    @Test func aKilledSupervisorIsSaidAndItsTreeIsEnded() async throws {
+    @Test func `a killed supervisor is reported and its processes are ended`() async throws {
         let marker = Marker()
         await #expect(throws: StepProcessProblem.lost) {
             _ = try await run("(setsid sleep \(marker.seconds) &); kill -9 $PPID; exec sleep \(marker.seconds)")

@@ -7,7 +7,7 @@ struct StepUsersTests {
     static let all = Set<UInt32>(61_184...65_519)
 
     @Test(.enabled(if: StepUsers.isPossible, "only root can become others"))
-    func whenAllAreTakenNobodyRunsAsRootInstead() throws {
+    func `if all users are taken no step runs as root`() throws {
         let users = StepUsers(seed: "a box")
         var taken: [StepUser] = []
         for _ in Self.all { taken.append(try #require(try users.take())) }
@@ -20,7 +20,7 @@ struct StepUsersTests {
         #expect(throws: SandboxProblem.self) { try users.take() }
     }
 
-    @Test(.enabled(if: !StepUsers.isPossible)) func anOrdinaryUserIsEverybody() throws {
+    @Test(.enabled(if: !StepUsers.isPossible)) func `without root all steps run as the daemon's user`() throws {
         #expect(try StepUsers().take() == nil)
     }
 }

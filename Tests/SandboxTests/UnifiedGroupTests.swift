@@ -19,7 +19,7 @@
             return UnifiedGroup(facts, isOurs: { $0 < 20 })
         }
 
-        @Test func aDelegatedGroupIsUsedAndEmptiedFirst() {
+        @Test func `a delegated group is used and emptied first`() {
             #expect(judged { _ in } == .usable(folder: folder, moving: [10, 11]))
             // An earlier look has moved them already.
             #expect(judged { $0.processes = [] } == .usable(folder: folder, moving: []))
@@ -27,7 +27,7 @@
             #expect(judged { $0.controllers.remove("cpu") } == .usable(folder: folder, moving: [10, 11]))
         }
 
-        @Test func whatCannotBeUsedIsNamed() {
+        @Test func `the reason why a group can't be used is named`() {
             #expect(UnifiedGroup(nil, isOurs: { _ in true }) == .unusable(.noHierarchy))
             #expect(judged { $0.isWritable = false } == .unusable(.notDelegated(folder)))
             #expect(judged { $0.controllers = ["memory"] } == .unusable(.lacks(["pids"], folder)))
@@ -46,7 +46,7 @@
             SystemdScope(group: group, user: user, process: 77, environment: variables)
         }
 
-        @Test func aLoginAsksTheSystemdOfItsUser() throws {
+        @Test func `a login asks the systemd of its user`() throws {
             let scope = try #require(asked("/user.slice/user-1000.slice/session-3.scope"))
             #expect(scope.isOfUser && scope.service == nil)
             let words = scope.words(for: 77)
@@ -55,13 +55,13 @@
             #expect(!words.contains("BindsTo"))
         }
 
-        @Test func rootAsksTheSystemdOfTheMachine() throws {
+        @Test func `root asks the systemd of the machine`() throws {
             let scope = try #require(asked("/user.slice/user-0.slice/session-1.scope", user: 0))
             #expect(!scope.isOfUser && scope.words(for: 77).first == "--system")
         }
 
         /// A step that ended by the signal that stops the scope would fail its run.
-        @Test func aScopeIsStoppedByWhatStepsIgnore() throws {
+        @Test func `a scope is stopped by a signal that steps ignore`() throws {
             var scope = try #require(asked("/user.slice/user-0.slice/session-1.scope", user: 0))
             #expect(!scope.words(for: 77).contains("KillSignal"))
             scope.stopSignal = SIGURG
@@ -71,14 +71,14 @@
         }
 
         /// systemd knows a service by its main process, which must not leave.
-        @Test func theMainProcessOfAServiceStays() {
+        @Test func `the main process of a service stays in its group`() {
             #expect(asked("/system.slice/pipectl.service", user: 0, ["SYSTEMD_EXEC_PID": "77"]) == nil)
             #expect(asked("/system.slice/pipectl.service", user: 1_000, ["SYSTEMD_EXEC_PID": "77"]) == nil)
             #expect(asked("/user.slice/user-1000.slice/user@1000.service/app.slice/a.service") != nil)
         }
 
         /// What a service starts ends with it, also in a scope.
-        @Test func whatAServiceStartsIsBoundToIt() throws {
+        @Test func `a process that a service starts is bound to it`() throws {
             let script = try #require(asked("/system.slice/agent.service", user: 0, ["SYSTEMD_EXEC_PID": "70"]))
             #expect(script.service == "agent.service")
             #expect(script.words(for: 77).joined(separator: " ").contains("BindsTo as 1 agent.service"))
@@ -86,7 +86,7 @@
             #expect(asked("/system.slice/agent.service", user: 1_000, ["SYSTEMD_EXEC_PID": "70"]) == nil)
         }
 
-        @Test func nobodyIsAskedWhereThereIsNoUnitOrWhereItIsForbidden() {
+        @Test func `without a unit, or if that is forbidden, systemd is not asked`() {
             #expect(asked("/") == nil && asked("") == nil && asked("/docker/4f1d") == nil)
             let login = "/user.slice/user-1000.slice/session-3.scope"
             #expect(asked(login, [SystemdScope.variable: "none"]) == nil)

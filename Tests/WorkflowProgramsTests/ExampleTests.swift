@@ -27,14 +27,14 @@ import Testing
         try String(contentsOf: docs.appendingPathComponent(page), encoding: .utf8)
     }
 
-    @Test func everyLanguageHasAPage() throws {
+    @Test func `every language has a page`() throws {
         let pages = try Self.pages
         for language in ["swift", "xcode", "python", "javascript", "c-and-cpp", "rust", "go"] {
             #expect(pages.contains("guide/languages/\(language).md"))
         }
     }
 
-    @Test(arguments: try pages) func theWorkflowsOfAPageCompileAndCanBePlanned(page: String) async throws {
+    @Test(arguments: try pages) func `the workflows of a page compile and can be planned`(page: String) async throws {
         let blocks = try Self.text(of: page).components(separatedBy: "```swift\n").dropFirst()
             .map { $0.components(separatedBy: "```")[0] }
         // The page that explains `@main` shows it; here all workflows of a page are in one set.

@@ -34,7 +34,7 @@ import Testing
         ])
     }
 
-    @Test func aPackageIsBuiltKeptAndRepaired() async throws {
+    @Test func `a package is built, cached and rebuilt if damaged`() async throws {
         let cache = try await room.cache()
         let program = try await cache.program(for: sources())
         #expect(program.executable.hasPrefix(room.programs))
@@ -50,7 +50,7 @@ import Testing
         #expect(try await again.plan(workflow: "test", context: .example).steps.count == 1)
     }
 
-    @Test func aCompileErrorOfAPackageHasThePathInTheRepository() async throws {
+    @Test func `a compile error of a package has the path in the repository`() async throws {
         let cache = try await room.cache()
         let error = await #expect(throws: DefinitionError.self) { try await cache.program(for: sources("nonsense")) }
         #expect(error?.code == .compileFailed)
@@ -59,7 +59,7 @@ import Testing
         #expect(error?.output.contains(room.path) == false)
     }
 
-    @Test func aPackageWithoutAProgramIsNoEntryPoint() async throws {
+    @Test func `a package without a program has no entry point`() async throws {
         let cache = try await room.cache()
         let error = await #expect(throws: DefinitionError.self) {
             try await cache.program(
@@ -76,7 +76,7 @@ import Testing
         #expect(error?.message.contains("it has: none") == true)
     }
 
-    @Test func aBrokenManifestIsShown() async throws {
+    @Test func `a broken manifest is reported`() async throws {
         let cache = try await room.cache()
         let error = await #expect(throws: DefinitionError.self) {
             try await cache.program(for: .files(["workflows/Package.swift": "nonsense\n"]))

@@ -5,7 +5,7 @@ import Testing
 @testable import WorkflowPrograms
 
 @Suite struct PlanFileTests {
-    @Test func whatIsKeptIsThePlan() throws {
+    @Test func `a cached plan is equal to the original`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "plan-\(UInt64.random(in: .min ... .max))")
         defer { try? FileManager.default.removeItem(at: folder) }
         var plan = Plan(workflow: "w", failFast: true, steps: [])

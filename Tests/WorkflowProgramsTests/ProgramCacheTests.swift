@@ -21,7 +21,7 @@ import Testing
 
     // MARK: - Compiling and keeping
 
-    @Test func workflowsAreCompiledDescribedAndPlanned() async throws {
+    @Test func `workflows are compiled, described and planned`() async throws {
         let program = try await room.cache().program(for: good)
         #expect(program.names == ["test"])
         #expect(program.description.workflows[0].triggers == [.pullRequest(into: "main")])
@@ -31,7 +31,7 @@ import Testing
         #expect(plan.steps[1].timeout == 300)
     }
 
-    @Test func aKeptProgramIsNotCompiledAgain() async throws {
+    @Test func `a cached program is not compiled again`() async throws {
         let swiftc = try await room.countingCompiler()
         let cache = try await room.cache(swiftc: swiftc)
         #expect(try cache.program(keptFor: good.tree) == nil)
@@ -45,7 +45,7 @@ import Testing
         #expect(!names.contains { $0.hasPrefix("building") || $0.hasPrefix("copying") })
     }
 
-    @Test func thoseWhoAskAtTheSameTimeShareOneCompilation() async throws {
+    @Test func `concurrent callers share one compilation`() async throws {
         let swiftc = try await room.countingCompiler()
         // Each cache is what another process would have: nothing in memory is shared between the two.
         let caches = [try await room.cache(swiftc: swiftc), try await room.cache(swiftc: swiftc)]
@@ -59,7 +59,7 @@ import Testing
         #expect(room.compilations == 1)
     }
 
-    @Test func aFailureIsSharedByThoseWhoWaitAndForgotten() async throws {
+    @Test func `waiting callers share a failure, which is not cached`() async throws {
         let swiftc = try await room.countingCompiler()
         let cache = try await room.cache(swiftc: swiftc)
         let bad = WorkflowSources.steps("    nonsense")
@@ -81,7 +81,7 @@ import Testing
         #expect(room.compilations == compilations + 1)
     }
 
-    @Test func whenTheOneWhoCompilesIsCancelledTheNextTakesOver() async throws {
+    @Test func `the next caller takes over if the compiling one is cancelled`() async throws {
         let real = try await Toolchain.find().swiftc
         let swiftc = try room.script(
             "swiftc",
@@ -102,7 +102,7 @@ import Testing
         #expect(try await follower.names == ["test"])
     }
 
-    @Test func theFolderOfTheCacheIsAbsolute() async throws {
+    @Test func `the folder of the cache is absolute`() async throws {
         let toolchain = Toolchain(swiftc: "/swiftc", version: "", target: "")
         let library = PipelineLibrary(module: "/m", library: "/l")
         for folder in ["programs", "./programs/", "x/../programs"] {
@@ -111,14 +111,14 @@ import Testing
         }
     }
 
-    @Test func otherSourcesAreAnotherProgram() async throws {
+    @Test func `other sources give another program`() async throws {
         let cache = try await room.cache()
         let other = WorkflowSources.steps("    Step(\"other\", run: \"true\")")
         #expect(try await cache.program(for: good).key != cache.program(for: other).key)
         #expect(try await cache.program(for: other).plan(workflow: "test", context: .example).steps[0].name == "other")
     }
 
-    @Test func anotherBuildOfPipectlCompilesAgain() async throws {
+    @Test func `another build of pipectl compiles again`() async throws {
         let found = try PipelineLibrary.find()
         let copy = "\(room.path)/lib"
         try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
@@ -143,7 +143,7 @@ import Testing
         #expect(plan.steps.count == 2)
     }
 
-    @Test func anotherToolchainCompilesAgain() async throws {
+    @Test func `another toolchain compiles again`() async throws {
         let real = try await Toolchain.find()
         let later = Toolchain(swiftc: real.swiftc, version: real.version + " (patched)", target: real.target)
         let library = try PipelineLibrary.find()
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test(arguments: Damage.allCases)
-    func aBrokenEntryIsMadeAgainAndNotRun(damage: Damage) async throws {
+    func `a broken entry is rebuilt and not run`(damage: Damage) async throws {
         let swiftc = try await room.countingCompiler()
         let program = try await room.cache(swiftc: swiftc).program(for: good)
         let entry = "\(room.programs)/\(program.key)"
@@ -221,7 +221,7 @@ import Testing
         #expect(room.text("foreign-was-run") == nil)
     }
 
-    @Test func brokenModulesOfTheCompilerAreMadeAgain() async throws {
+    @Test func `broken modules of the compiler are rebuilt`() async throws {
         func cache(_ folder: String) async throws -> ProgramCache {
             ProgramCache(
                 directory: "\(room.path)/\(folder)", library: try PipelineLibrary.find(),
@@ -235,7 +235,7 @@ import Testing
         #expect(program.names == ["test"])
     }
 
-    @Test func locksOfACompilerThatWasKilledHoldNobodyUp() async throws {
+    @Test func `locks of a killed compiler block nobody`() async throws {
         let modules = "\(room.path)/modules"
         let cache = ProgramCache(
             directory: room.programs, library: try PipelineLibrary.find(), toolchain: try await Toolchain.find(),
@@ -254,7 +254,7 @@ import Testing
         #expect(program.names == ["test"])
     }
 
-    @Test func aKeptPlanIsReadAndABrokenOneIsNot() async throws {
+    @Test func `a cached plan is read, and a broken one is not`() async throws {
         let program = try await room.cache().program(for: good)
         let plan = try await program.plan(workflow: "test", context: .example)
         let folder = "\(room.programs)/\(program.key)/plans"
@@ -272,7 +272,7 @@ import Testing
 
     // MARK: - Cleaning
 
-    @Test func whatWasNotUsedIsRemoved() async throws {
+    @Test func `unused entries are removed`() async throws {
         let cache = try await room.cache()
         let old = try await cache.program(for: good)
         let other = WorkflowSources.steps("    Step(\"other\", run: \"true\")")
@@ -296,7 +296,7 @@ import Testing
         #expect(try await cache.program(for: good).names == ["test"])
     }
 
-    @Test func loadingIsUsing() async throws {
+    @Test func `loading a program counts as use`() async throws {
         let cache = try await room.cache()
         let program = try await cache.program(for: good)
         try FileManager.default.setAttributes(
@@ -316,13 +316,13 @@ import Testing
     @Test(arguments: [
         [:], ["workflows/README.md": "Nothing here."], ["workflows/deeper/test.swift": "import Pipeline"],
     ])
-    func withoutWorkflowsInitIsNamed(files: [String: String]) async throws {
+    func `without workflows the error names init`(files: [String: String]) async throws {
         let error = try await error(.files(files))
         #expect(error.code == .noWorkflows)
         #expect(error.message.contains("pipectl init"))
     }
 
-    @Test func aCompileErrorIsShownWithThePathInTheRepository() async throws {
+    @Test func `a compile error has the path in the repository`() async throws {
         let error = try await error(
             .files([
                 "workflows/good.swift": "import Pipeline\nlet fine = 1\n",
@@ -335,7 +335,7 @@ import Testing
         #expect(error.description.contains("workflows/test.swift:3:31"))
     }
 
-    @Test func aMissingEntryPointHasItsOwnSentence() async throws {
+    @Test func `a missing entry point has an error of its own`() async throws {
         let error = try await error(
             .files([
                 "workflows/test.swift": "import Pipeline\nlet test = Workflow(\"test\") { Step(\"a\", run: \"a\") }\n"
@@ -344,7 +344,7 @@ import Testing
         #expect(error.message.contains("@main struct Workflows: WorkflowSet"))
     }
 
-    @Test func anEntryPointOfItsOwnIsNoAnswer() async throws {
+    @Test func `a program with another entry point is refused`() async throws {
         let error = try await error(
             .files(["workflows/test.swift": "@main struct Mine { static func main() { print(\"hello\") } }\n"]))
         #expect(error.code == .badAnswer)
@@ -352,7 +352,7 @@ import Testing
         #expect(error.output == "hello\n")
     }
 
-    @Test func aCompilerThatDoesNotEndIsEnded() async throws {
+    @Test func `a compiler that hangs is ended`() async throws {
         let swiftc = try room.script(
             "swiftc",
             "case \"$*\" in *-print-target-info*) exec \(try await Toolchain.find().swiftc) \"$@\";; esac; sleep 1000")
@@ -362,7 +362,7 @@ import Testing
         #expect(error?.message.contains("0.3 seconds") == true)
     }
 
-    @Test func aFullDiskAndAnotherSwiftAreTheBoxesFault() async throws {
+    @Test func `a full disk and a mismatched Swift are infrastructure failures`() async throws {
         let real = try await Toolchain.find().swiftc
         for (text, code) in [
             (
@@ -383,7 +383,7 @@ import Testing
         }
     }
 
-    @Test func aCacheThatCannotBeWrittenSaysWhere() async throws {
+    @Test func `a cache that can't be written names the path`() async throws {
         try room.file("programs", "a file where the folder should be")
         let cache = try await room.cache()
         let error = await #expect(throws: ProgramCacheError.self) { try await cache.program(for: good) }
@@ -394,7 +394,7 @@ import Testing
     @Test(arguments: [
         "../outside.swift", "workflows/../../x.swift", "/etc/x.swift", "workflows//x.swift", "workflows/a\0.swift",
     ])
-    func aPathOutsideIsRefusedBeforeItIsWritten(path: String) async throws {
+    func `a path outside is refused before it is written`(path: String) async throws {
         var sources = good
         sources.files.append(WorkflowFile(path: path, bytes: []))
         let cache = try await room.cache()
@@ -403,7 +403,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: room.programs))
     }
 
-    @Test func allFindingsOfTheDeclarationsAreReported() async throws {
+    @Test func `all findings of the declarations are reported`() async throws {
         let error = try await error(
             .files([
                 "workflows/w.swift": """
@@ -421,7 +421,7 @@ import Testing
         #expect(error.description.contains("61"))
     }
 
-    @Test func allFindingsOfThePlanAreReported() async throws {
+    @Test func `all findings of the plan are reported`() async throws {
         let program = try await room.cache().program(
             for: .steps(
                 """
@@ -440,7 +440,7 @@ import Testing
         }
     }
 
-    @Test func validationFindsWhatIsWrongInDeclarationsAndPlansAtOnce() async throws {
+    @Test func `validation finds mistakes in declarations and plans at once`() async throws {
         let sources = WorkflowSources.files([
             "workflows/w.swift": """
             import Pipeline
@@ -459,7 +459,7 @@ import Testing
         #expect(try await room.cache().findings(for: good).isEmpty)
     }
 
-    @Test func anUnknownWorkflowNamesTheNearestAndAll() async throws {
+    @Test func `an unknown workflow names the nearest one and all others`() async throws {
         let program = try await room.cache().program(
             for: .files([
                 "workflows/w.swift": """
@@ -534,7 +534,7 @@ import Testing
 
     // MARK: - Context
 
-    @Test func aWorkflowThatReadsTheContextIsPlannedForEachRun() async throws {
+    @Test func `a workflow that reads the context is planned for each run`() async throws {
         let program = try await room.cache().program(
             for: .files([
                 "workflows/w.swift": """
@@ -560,7 +560,7 @@ import Testing
         #expect(plan.steps.map(\.name) == ["docs"])
     }
 
-    @Test func theProgramSeesNoSecretOfTheBox() async throws {
+    @Test func `the program sees no secret of the daemon`() async throws {
         var environment = ProcessInfo.processInfo.environment
         environment["PIPECTL_TEST_TOKEN"] = "hunter2"
         let cache = ProgramCache(
@@ -577,7 +577,7 @@ import Testing
 
     // MARK: - The seam for a sandbox
 
-    @Test func everyStartGoesThroughTheConfinement() async throws {
+    @Test func `every start goes through the sandbox`() async throws {
         let log = "\(room.path)/launches"
         let cache = try await room.cache(
             programSandbox: ProgramSandbox { launch in

@@ -131,7 +131,7 @@ import Testing
         for seed in seeds { #expect(seed.text.split(separator: "\n").allSatisfy { $0.count <= 240 }) }
     }
 
-    @Test(.timeLimit(.minutes(1))) func theSeedsOfASwiftPackageAreFormatted() async throws {
+    @Test(.timeLimit(.minutes(1))) func `the workflows of a Swift package are formatted`() async throws {
         try room.file("my-tool/Package.swift", ".executable(name: \"tool\", targets: []) .testTarget(")
         try SeedWorkflows(for: SeedProject(directory: repository)).write(to: repository)
         try room.file("my-tool/.swift-format", #"{"version": 1, "lineLength": 120, "indentation": {"spaces": 4}}"#)
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test(arguments: [("", ["Package.swift", "Package.resolved"]), ("Package.resolved\n.build\n", [])])
-    func pinnedVersionsAreInputsWhereTheyAreCommitted(ignored: String, inputs: [String]) async throws {
+    func `committed lock files are inputs`(ignored: String, inputs: [String]) async throws {
         try room.file("my-tool/Package.swift", ".testTarget(")
         try room.file("my-tool/Package.resolved", "{}")
         try room.file("my-tool/.gitignore", ignored)
@@ -153,7 +153,7 @@ import Testing
 
     private func seeds() throws -> SeedWorkflows { try SeedWorkflows(for: SeedProject(directory: repository)) }
 
-    @Test func nothingIsOverwritten() throws {
+    @Test func `nothing is overwritten`() throws {
         try room.file("my-tool/Makefile", "test:\n")
         try room.file("my-tool/workflows/release.swift", "mine")
         try room.file("my-tool/workflows/README.md", "words")
@@ -163,7 +163,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(repository)/workflows").count == 2)
     }
 
-    @Test func whatWasWrittenIsSaid() throws {
+    @Test func `written files are reported`() throws {
         try room.file("my-tool/Makefile", "test:\n")
         let written = try seeds().write(to: repository)
         #expect(written.count == 3)
@@ -171,7 +171,7 @@ import Testing
         #expect(throws: SeedError.self) { try seeds().write(to: repository) }
     }
 
-    @Test func aFolderThatMayNotBeWrittenIsSaidInOurWords() throws {
+    @Test func `a folder that can't be written is reported in plain words`() throws {
         try room.file("my-tool/Makefile", "test:\n")
         // In the way of the folder, also for root.
         try room.file("my-tool/workflows", "a file")
@@ -233,7 +233,7 @@ import Testing
         #expect(command?.components(separatedBy: "install --quiet ").last == packages)
     }
 
-    @Test func theEnvironmentOfAProjectThatCompilesIsNotKept() throws {
+    @Test func `the environment of a project that compiles is not an output`() throws {
         try room.file("my-tool/tests/test_a.py", "")
         try room.file("my-tool/setup.py", "setup(name='a')")
         #expect(try seeds().recipes[0].steps[0].outputs == [".venv/**"])
@@ -255,7 +255,7 @@ import Testing
         #expect(step.results.first == results)
     }
 
-    @Test func optionsThatBuildTestsAreSwitchedOn() {
+    @Test func `options that build tests are switched on`() {
         let text = """
             option(FOO_BUILD_TESTS "Tests" OFF)
             option(BUILD_TESTING "Tests" ON)
@@ -267,7 +267,7 @@ import Testing
     }
 
     /// By SwiftPM itself, which knows what no look at the text can tell.
-    @Test(.timeLimit(.minutes(2))) func aManifestIsAskedWhatItDeclares() async throws {
+    @Test(.timeLimit(.minutes(2))) func `a manifest's declarations are read through SwiftPM`() async throws {
         try room.file(
             "my-tool/Package.swift",
             """
@@ -290,7 +290,7 @@ import Testing
         }
     }
 
-    @Test func aWorkingTreeOfAnotherRepositoryIsRecognised() throws {
+    @Test func `a working tree inside another repository is recognised`() throws {
         #expect(!SeedProject(directory: repository).isRepository)
         try room.file("my-tool/.git/HEAD", "ref: refs/heads/x\n")
         try room.file("my-tool/.git/refs/heads/master", "1")
@@ -328,7 +328,7 @@ import Testing
 
     /// Names are the repository's: none of them may become Swift or shell.
     @Test(arguments: ["a\"; fatalError(); let x = \"", "\\(fatalError())", "$(touch pwned)", "'; touch pwned; '"])
-    func aHostileNameStaysAName(name: String) async throws {
+    func `a hostile name stays a name`(name: String) async throws {
         try room.file("my-tool/\(name).xcodeproj/xcshareddata/xcschemes/\(name).xcscheme", "<TestableReference/>")
         try room.file("my-tool/\(name)/go.mod", "")
         let program = try await program(try seeds().files)
@@ -348,7 +348,7 @@ import Testing
 
     /// The archive's own lines, run twice at different times over files with other dates and modes.
     @Test(arguments: ["", ".executable(name: \"tool\", targets: [])"])
-    func theArchiveHasTheSameBytesEachTime(manifest: String) async throws {
+    func `the archive has the same bytes each time`(manifest: String) async throws {
         try room.file("my-tool/Package.swift", manifest + ".testTarget(")
         try room.file("my-tool/bin/tool", "program", executable: true)
         let plan = try await program(try seeds().files).plan(workflow: "release", context: .example)

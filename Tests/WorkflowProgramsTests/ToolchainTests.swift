@@ -5,7 +5,7 @@ import Testing
 @Suite(.programRoom, .timeLimit(.minutes(1))) struct ToolchainTests {
     private let room = ProgramRoom.current
 
-    @Test func theToolchainOfThisBoxIsFound() async throws {
+    @Test func `the toolchain of this machine is found`() async throws {
         let toolchain = try await Toolchain.find()
         #expect(toolchain.swiftc.hasSuffix("/swiftc"))
         #expect(toolchain.version.contains("Swift version"))
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: [[:], ["PATH": ""], ["PATH": "relative:."], ["PATH": "/nonexistent/bin"]])
-    func aMissingCompilerHasARemedy(environment: [String: String]) async throws {
+    func `a missing compiler names the next step`(environment: [String: String]) async throws {
         let error = await #expect(throws: ToolchainError.self) {
             try await Toolchain.find(environment: environment)
         }
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: ["swiftc", "/nonexistent/swiftc", "/etc/passwd"])
-    func aWrongChoiceIsNotReplacedByAnother(choice: String) async throws {
+    func `a wrong choice is not replaced by another compiler`(choice: String) async throws {
         var environment = ProcessInfo.processInfo.environment
         environment["PIPECTL_SWIFTC"] = choice
         let error = await #expect(throws: ToolchainError.self) { try await Toolchain.find(environment: environment) }
@@ -33,7 +33,7 @@ import Testing
     }
 
     /// Under a running daemon: what the compiler was when it was found is not asked again.
-    @Test func aReplacedCompilerIsTold() throws {
+    @Test func `a replaced compiler is detected`() throws {
         let toolchain = Toolchain(
             swiftc: try room.script("swiftc", "echo one"), version: "Swift version 6",
             target: "x86_64-unknown-linux-gnu")
@@ -44,7 +44,7 @@ import Testing
         #expect(Toolchain(swiftc: "/nonexistent/swiftc", version: "", target: "").fileWords.isEmpty)
     }
 
-    @Test func aProgramThatIsNoCompilerIsRefused() async throws {
+    @Test func `a program that is not a compiler is refused`() async throws {
         let fake = try room.script("swiftc", "echo I am not Swift")
         let error = await #expect(throws: ToolchainError.self) {
             try await Toolchain.find(environment: ["PIPECTL_SWIFTC": fake])
@@ -53,7 +53,7 @@ import Testing
         #expect(error?.output == "I am not Swift\n")
     }
 
-    @Test func theAnswerIsRememberedUntilTheFileChanges() async throws {
+    @Test func `the answer is cached until the file changes`() async throws {
         func compiler(_ version: String) throws -> String {
             try room.script(
                 "swiftc",
@@ -74,7 +74,7 @@ import Testing
         #expect(try await Toolchain.find(environment: environment, memory: memory).version == "Swift version 6.10")
     }
 
-    @Test func aBrokenMemoryIsNoHindrance() async throws {
+    @Test func `a broken cache file does no harm`() async throws {
         let memory = try room.file("toolchain.json", "{ not JSON")
         let found = try await Toolchain.find(memory: memory)
         #expect(try await Toolchain.find(memory: memory) == found)
@@ -90,13 +90,13 @@ import Testing
         private let name = "libPipeline.so"
     #endif
 
-    @Test func theLibraryBesideThisBinaryIsFound() throws {
+    @Test func `the library beside this binary is found`() throws {
         let library = try PipelineLibrary.find()
         #expect(library.library.hasSuffix("/\(name)"))
         #expect(try library.identity().count == 64)
     }
 
-    @Test func aBuildFolderIsFound() throws {
+    @Test func `a build folder is found`() throws {
         try room.file("debug/pipectl", "", executable: true)
         try room.file("debug/\(name)", "library")
         try room.file("debug/Modules/Pipeline.swiftmodule", "module")
@@ -104,7 +104,7 @@ import Testing
         #expect(found.library.hasSuffix("/debug/\(name)"))
     }
 
-    @Test func anInstalledPrefixIsFoundThroughALink() throws {
+    @Test func `an installed prefix is found through a link`() throws {
         try room.file("prefix/bin/pipectl", "", executable: true)
         try room.file("prefix/lib/pipectl/\(name)", "library")
         try room.file("prefix/lib/pipectl/Modules/Pipeline.swiftmodule/x86_64.swiftmodule", "module")
@@ -115,7 +115,7 @@ import Testing
         #expect(try found.identity().count == 64)
     }
 
-    @Test func aMissingLibraryNamesThePlaces() throws {
+    @Test func `a missing library names the searched places`() throws {
         let binary = try room.file("bin/pipectl", "", executable: true)
         let error = #expect(throws: PipelineLibraryError.self) { try PipelineLibrary.find(beside: binary) }
         #expect(error?.places.count == 4)
@@ -123,7 +123,7 @@ import Testing
         #expect(throws: PipelineLibraryError.self) { try PipelineLibrary.find(beside: "/nonexistent/pipectl") }
     }
 
-    @Test func theIdentityIsThatOfLibraryAndModule() throws {
+    @Test func `the identity covers the library and the module`() throws {
         let library = PipelineLibrary(
             module: try room.file("Pipeline.swiftmodule", "module"), library: try room.file(name, "library"))
         let first = try library.identity()

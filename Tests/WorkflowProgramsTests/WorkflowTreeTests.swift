@@ -5,7 +5,7 @@ import Testing
 
 /// The id of a folder that is in no commit, held against Git's.
 @Suite(.timeLimit(.minutes(1))) struct WorkflowTreeTests {
-    @Test func isTheIDThatGitGivesTheTree() async throws {
+    @Test func `the tree has the id that Git gives it`() async throws {
         let folder = "\(NSTemporaryDirectory())/pipectl-tree-\(UInt64.random(in: 0 ... .max))"
         defer { try? FileManager.default.removeItem(atPath: folder) }
         // A folder sorts as if its name ended with a slash: after "a-b" and "a.swift", before "a0".

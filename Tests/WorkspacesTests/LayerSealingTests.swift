@@ -88,7 +88,7 @@ struct LayerSealingTests {
         try await body(bench)
     }
 
-    @Test func buildProductsStayAndTrackedFilesAreAsTheCommitHasThem() async throws {
+    @Test func `build products stay and tracked files have the commit's content`() async throws {
         try await withBench { bench in
             let start = Date(timeIntervalSinceNow: -1)
             try FileManager.default.setAttributes(
@@ -115,7 +115,7 @@ struct LayerSealingTests {
     /// What was built in between was built from something else, and is older than when it was put back, whatever time
     /// it was given then; what was built since is not.
     @Test(arguments: [1_700_000_000, 1_700_000_100, 1_600_000_000])
-    func aFileThatAStepPutBackHasTheTimeOfThat(given: Double) async throws {
+    func `a file that a step restored has the time of that`(given: Double) async throws {
         try await withBench { bench in
             try bench.set(Date(timeIntervalSince1970: 1_700_000_000), of: "repo/run.sh")
             try bench.write("layer/before", "built")
@@ -134,7 +134,7 @@ struct LayerSealingTests {
 
     #if os(Linux)
         /// The kernel copies a file up for it, and says so; who moves one changes its folder.
-        @Test(arguments: [true, false]) func aChangeOfModeAloneIsNone(isMoved: Bool) async throws {
+        @Test(arguments: [true, false]) func `a change of the mode alone is none`(isMoved: Bool) async throws {
             try await withBench { bench in
                 let old = Date(timeIntervalSince1970: 1_700_000_000)
                 try bench.set(old, of: "repo/run.sh")
@@ -162,7 +162,7 @@ struct LayerSealingTests {
     }
 
     /// Else make would take what it built for newer than what a change writes.
-    @Test func nothingIsFromTheFuture() async throws {
+    @Test func `no file has a time in the future`() async throws {
         try await withBench { bench in
             let future = Date(timeIntervalSinceNow: 600)
             try bench.write("layer/.build/deep/out.o", "object")
@@ -182,7 +182,7 @@ struct LayerSealingTests {
         }
     }
 
-    @Test func theIndexHasTheTimesOfWhatWasWrittenAnew() async throws {
+    @Test func `the index has the times of rewritten files`() async throws {
         try await withBench { bench in
             try bench.set(Date(timeIntervalSince1970: 1_700_000_000), of: "repo/Sources/main.c")
             _ = try await bench.git("update-index", "--refresh")
@@ -204,7 +204,8 @@ struct LayerSealingTests {
     }
 
     /// Git's own part of it is in a `.git` that is not kept.
-    @Test(arguments: ["folder", "link", "file"]) func aSubmoduleIsAnEmptyFolderAgain(kind: String) async throws {
+    @Test(arguments: ["folder", "link", "file"]) func `a submodule is an empty folder again`(kind: String) async throws
+    {
         try await withBench { bench in
             let commit = try await bench.git("rev-parse", "HEAD")
             _ = try await bench.git("update-index", "--add", "--cacheinfo", "160000,\(commit),sub")
@@ -223,7 +224,7 @@ struct LayerSealingTests {
         }
     }
 
-    @Test func aLinkThatAStepChangedIsNoBase() async throws {
+    @Test func `a workspace with a changed link is no snapshot`() async throws {
         try await withBench { bench in
             try FileManager.default.createSymbolicLink(
                 atPath: "\(bench.layer)/link", withDestinationPath: "run.sh")
@@ -232,7 +233,7 @@ struct LayerSealingTests {
     }
 
     /// As texts both names are one.
-    @Test func namesAreToldApartByTheirBytes() async throws {
+    @Test func `names are compared by their bytes`() async throws {
         try await withBench { bench in
             let names = ["\u{E9}", "e\u{301}"]
             for name in names { try bench.write("repo/\(name)/b.txt", "b\n") }
@@ -250,14 +251,14 @@ struct LayerSealingTests {
         }
     }
 
-    @Test func aFileWhereTheTreeHasAFolderIsNoBase() async throws {
+    @Test func `a workspace with a file in place of a folder is no snapshot`() async throws {
         try await withBench { bench in
             try bench.write("layer/Sources", "no folder")
             await #expect(throws: LayerSealing.Obstacle.self) { try await bench.seal() }
         }
     }
 
-    @Test func linksAreRemovedAndNeverFollowed() async throws {
+    @Test func `links are removed and never followed`() async throws {
         try await withBench { bench in
             try bench.write("outside/main.c", "precious")
             try FileManager.default.createSymbolicLink(
@@ -272,7 +273,7 @@ struct LayerSealingTests {
         }
     }
 
-    @Test func resultsAreNotLeftForTheNextRun() async throws {
+    @Test func `results are not left for the next run`() async throws {
         try await withBench { bench in
             try bench.write("layer/out/results/unit.xml", "<testsuites/>")
             try bench.write("layer/out/tool", "binary")

@@ -59,7 +59,7 @@ struct LayeredWorkspaceTests {
         git fsck --no-dangling --connectivity-only > /tmp/fsck 2>&1 || { cat /tmp/fsck; exit 8; }
         """
 
-    @Test func aRunOverABaseHasItsOwnTreeAndWhatTheBaseBuilt() async throws {
+    @Test func `a run over a snapshot has its own tree and the snapshot's products`() async throws {
         try await LayerGround.with { ground in
             let (old, new) = (
                 try await ground.commit(LayeredWorkspaceTests.first),
@@ -102,7 +102,7 @@ struct LayeredWorkspaceTests {
         }
     }
 
-    @Test func whatAStepDoesStaysInItsRun() async throws {
+    @Test func `writes of a step stay in its run`() async throws {
         try await LayerGround.with { ground in
             let commit = try await ground.commit(LayeredWorkspaceTests.first)
             let builder = try ground.users.take()
@@ -152,7 +152,7 @@ struct LayeredWorkspaceTests {
         }
     }
 
-    @Test func whatWasPlantedInABaseLeadsNothingAstray() async throws {
+    @Test func `traps in a snapshot redirect nothing`() async throws {
         try await LayerGround.with { ground in
             let (old, new) = (
                 try await ground.commit(LayeredWorkspaceTests.first),
@@ -198,7 +198,7 @@ struct LayeredWorkspaceTests {
     }
 
     /// Whatever was built, cloned or tracked there.
-    @Test func aNewSubmoduleIsAnEmptyFolder() async throws {
+    @Test func `a new submodule is an empty folder`() async throws {
         try await LayerGround.with { ground in
             let (old, new) = (
                 try await ground.commit(LayeredWorkspaceTests.first),
@@ -230,7 +230,7 @@ struct LayeredWorkspaceTests {
         }
     }
 
-    @Test func withoutLayersItIsAPlainCheckout() async throws {
+    @Test func `without layers it is a plain checkout`() async throws {
         try await LayerGround.with { ground in
             let (old, new) = (
                 try await ground.commit(LayeredWorkspaceTests.first),

@@ -29,7 +29,7 @@ struct OverlayMountTests {
         }
     }
 
-    @Test func aRunWhoseHolderIsKilledSaysSo() async throws {
+    @Test func `a run whose mount process is killed says so`() async throws {
         try await LayerGround.with { ground in
             let user = try ground.users.take()
             let space = try await ground.workspace(try await ground.commit(OverlayMountTests.content), user: user)
@@ -66,7 +66,7 @@ struct OverlayMountTests {
         }
     }
 
-    @Test func itEndsWithItsSocketAndNothingElse() async throws {
+    @Test func `the mount process ends with its socket and nothing else`() async throws {
         try await LayerGround.with { ground in
             let space = try await ground.workspace(try await ground.commit(OverlayMountTests.content))
             let mount = try #require(space.mount)
@@ -99,7 +99,9 @@ struct OverlayMountTests {
         return (waiting, pid)
     }
 
-    @Test(arguments: Harm.allCases) func oneThatCameToHarmWhileItWaitedIsReplaced(harm: Harm) async throws {
+    @Test(arguments: Harm.allCases) func `a mount process that died while it waited is replaced`(harm: Harm)
+        async throws
+    {
         try await LayerGround.with { ground in
             let commit = try await ground.commit(OverlayMountTests.content)
             let base = try await ground.seal(try await ground.workspace(commit))
@@ -118,7 +120,9 @@ struct OverlayMountTests {
         }
     }
 
-    @Test(arguments: Harm.allCases) func whatWaitedForLayersServesAPlainCheckout(harm: Harm) async throws {
+    @Test(arguments: Harm.allCases) func `a mount process that waited for layers serves a plain checkout`(harm: Harm)
+        async throws
+    {
         try await LayerGround.with { ground in
             let commit = try await ground.commit(OverlayMountTests.content)
             let folder = ground.space("waiting")
@@ -132,7 +136,7 @@ struct OverlayMountTests {
         }
     }
 
-    @Test func whatIsWrittenBeforeTheMountIsInIt() async throws {
+    @Test func `files written before the mount are in it`() async throws {
         try await LayerGround.with { ground in
             let folder = ground.space("prepared")
             for name in ["upper", "work", "merged", "under"] {

@@ -63,7 +63,7 @@ struct SnapshotStoreTests {
         }
     }
 
-    @Test func theSmallestDifferenceIsChosen() async throws {
+    @Test func `the smallest difference is chosen`() async throws {
         try await withFolder { shelf in
             let store = shelf.store()
             for run: Int64 in [10, 20, 30] { try await store.add(shelf.make(run)) }
@@ -76,7 +76,7 @@ struct SnapshotStoreTests {
         }
     }
 
-    @Test func threeOfAKindAreKeptAndWhatTheyLieOn() async throws {
+    @Test func `three snapshots of a kind are kept, with those below them`() async throws {
         try await withFolder { shelf in
             let store = shelf.store()
             let first = try shelf.make(1)
@@ -92,7 +92,7 @@ struct SnapshotStoreTests {
     }
 
     /// Only what can be removed makes room, and what makes none is not removed for it.
-    @Test func theirLimitIsKept() async throws {
+    @Test func `the limit is kept`() async throws {
         try await withFolder { shelf in
             let store = shelf.store(limit: 100)
             var other = SnapshotStoreTests.key
@@ -119,7 +119,7 @@ struct SnapshotStoreTests {
         }
     }
 
-    @Test func aBaseOfTheFutureIsNotNewerThanOthers() async throws {
+    @Test func `a snapshot with a time in the future is not newer than others`() async throws {
         try await withFolder { shelf in
             let store = shelf.store()
             var future = try shelf.make(1)
@@ -132,7 +132,7 @@ struct SnapshotStoreTests {
         }
     }
 
-    @Test func whatARunBeganFromStaysUntilItIsGivenBack() async throws {
+    @Test func `a snapshot in use stays until it is given back`() async throws {
         try await withFolder { shelf in
             let store = shelf.store()
             try await store.add(shelf.make(1))
@@ -146,7 +146,7 @@ struct SnapshotStoreTests {
         }
     }
 
-    @Test func whatBeganFromABaseThatWasGivenUpIsNoBase() async throws {
+    @Test func `a workspace over a dropped snapshot becomes no snapshot`() async throws {
         try await withFolder { shelf in
             let store = shelf.store()
             let wrong = try shelf.make(1)
@@ -162,7 +162,7 @@ struct SnapshotStoreTests {
     }
 
     /// As one of code that the branch was moved back from, over one of code that is still there.
-    @Test func whatARemovedBaseLiesOnIsStillGoodToBeginFrom() async throws {
+    @Test func `a snapshot below a removed one can still be used`() async throws {
         try await withFolder { shelf in
             let store = shelf.store()
             let good = try shelf.make(1)
@@ -174,7 +174,7 @@ struct SnapshotStoreTests {
         }
     }
 
-    @Test func whatIsGoneForWantOfRoomIsNotMadeAgain() async throws {
+    @Test func `a snapshot that was removed for lack of space is not made again`() async throws {
         try await withFolder { shelf in
             let store = shelf.store(limit: 35)
             func isLost(_ run: RunID, tools: String = "swift 1", room: Int = 0) async -> Bool {
@@ -202,7 +202,7 @@ struct SnapshotStoreTests {
     }
 
     /// The first of several changes of the tools is no other than the last.
-    @Test func whatNewerOnesReplacedIsMadeAgain() async throws {
+    @Test func `a snapshot that newer ones replaced is made again`() async throws {
         try await withFolder { shelf in
             let store = shelf.store()
             for run: RunID in 1...9 { await store.noteTry(run) }
@@ -222,7 +222,7 @@ struct SnapshotStoreTests {
     }
 
     /// Its products would be newer than what a run writes over them.
-    @Test func aBaseFromTheFutureIsNotTaken() async throws {
+    @Test func `a snapshot with a time in the future is not used`() async throws {
         try await withFolder { shelf in
             let store = shelf.store()
             var future = try shelf.make(1)
@@ -235,7 +235,7 @@ struct SnapshotStoreTests {
         }
     }
 
-    @Test func aBaseWithoutItsIndexIsNotTakenUp() async throws {
+    @Test func `a snapshot without its index is not used`() async throws {
         try await withFolder { shelf in
             try await shelf.store().add(shelf.make(1))
             try FileManager.default.removeItem(atPath: "\(shelf.folder)/1-1/index")
@@ -243,7 +243,7 @@ struct SnapshotStoreTests {
         }
     }
 
-    @Test func noRoomAtAllIsNoBase() async throws {
+    @Test func `without any space there is no snapshot`() async throws {
         try await withFolder { shelf in
             try await shelf.store().add(shelf.make(1))
             await shelf.store(limit: 0).clear()
@@ -251,7 +251,7 @@ struct SnapshotStoreTests {
         }
     }
 
-    @Test func aRestartTakesUpWhatIsWholeAndRemovesTheRest() async throws {
+    @Test func `a restart uses complete snapshots and removes the rest`() async throws {
         try await withFolder { shelf in
             let store = shelf.store()
             let first = try shelf.make(1)
@@ -269,7 +269,7 @@ struct SnapshotStoreTests {
         }
     }
 
-    @Test func afterAPowerCutOnlyWhatWasFlushedIsBelieved() async throws {
+    @Test func `after a power failure only flushed snapshots are used`() async throws {
         try await withFolder { shelf in
             let store = shelf.store()
             var lost = try shelf.make(2)
@@ -285,7 +285,7 @@ struct SnapshotStoreTests {
         }
     }
 
-    @Test func aCopiedStateFolderDoesNotUseTheOtherOnesLayers() async throws {
+    @Test func `a copied state folder does not use the other's layers`() async throws {
         try await withFolder { shelf in
             try await shelf.store().add(shelf.make(1))
             let copy = shelf.folder + "-copy"
@@ -295,7 +295,7 @@ struct SnapshotStoreTests {
         }
     }
 
-    @Test func theLimitRemovesTheOldestButNeverTheNewest() async throws {
+    @Test func `the limit removes the oldest but never the newest`() async throws {
         try await withFolder { shelf in
             let store = shelf.store(limit: 25)
             for run: Int64 in [1, 2, 3] { try await store.add(shelf.make(run)) }
@@ -306,7 +306,7 @@ struct SnapshotStoreTests {
         }
     }
 
-    @Test func otherToolsGiveUpWhatOldOnesBuilt() async throws {
+    @Test func `other tools drop snapshots that old ones built`() async throws {
         try await withFolder { shelf in
             let store = shelf.store()
             try await store.add(shelf.make(1))
@@ -320,7 +320,7 @@ struct SnapshotStoreTests {
         }
     }
 
-    @Test func aLineOfBasesEndsBeforeItIsTooDeep() async throws {
+    @Test func `a chain of snapshots ends before it is too deep`() async throws {
         try await withFolder { shelf in
             let store = shelf.store()
             var last: Snapshot?

@@ -18,7 +18,7 @@ import TestSupport
             atPath: RunFolder.current.workspace + "/" + path, withDestinationPath: target)
     }
 
-    @Test func onlyRegularFilesBelowTheWorkspaceMatch() throws {
+    @Test func `only regular files below the workspace match`() throws {
         let folder = RunFolder.current
         for name in ["a.txt", "d/b.txt", "d/e/c.txt", ".git/config.txt", "d/.git/x.txt"] {
             try folder.write(name, to: name)
@@ -31,7 +31,7 @@ import TestSupport
     }
 
     @Test(arguments: ["../secret", "/etc/hostname", "out/hostname", "l.txt", "fifo", "d", "gone"])
-    func whatIsNotAFileBelowTheWorkspaceIsNotCopied(path: String) throws {
+    func `a file outside the workspace is not copied`(path: String) throws {
         let folder = RunFolder.current
         try folder.write("", to: "d/x")
         try "secret".write(toFile: folder.root + "/secret", atomically: false, encoding: .utf8)
@@ -44,7 +44,7 @@ import TestSupport
         #expect(!FileManager.default.fileExists(atPath: folder.root + "/copy"))
     }
 
-    @Test func aFolderThatIsExchangedForALinkMeanwhileLeaksNothing() async throws {
+    @Test func `a folder that is exchanged for a link meanwhile leaks nothing`() async throws {
         let folder = RunFolder.current
         let workspace = folder.workspace
         try folder.write("mine", to: "d/file")
@@ -72,7 +72,7 @@ import TestSupport
         #expect(copies > 0)
     }
 
-    @Test func limitsEndTheWalkAndAreSaid() throws {
+    @Test func `limits end the walk and are reported`() throws {
         let folder = RunFolder.current
         for number in 0..<20 { try folder.write("", to: "many/\(number)") }
         try folder.write("", to: "a/b/c/d/file")
@@ -85,7 +85,7 @@ import TestSupport
         #expect(search.problems == ["a/b/c is more than 2 folders deep and was skipped"])
     }
 
-    @Test func aMissingWorkspaceIsSaid() {
+    @Test func `a missing workspace is reported`() {
         let gone = WorkspaceFiles(root: "/nonexistent", limits: FileLimits())
         #expect(gone.matching([]).problems == ["the workspace can't be opened: No such file or directory"])
     }

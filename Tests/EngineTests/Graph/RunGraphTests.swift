@@ -89,19 +89,21 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2)), arguments: 0..<10)
-    func randomGraphsOfSomeStepsGoAsTheReferenceSays(part: Int) {
+    func `random graphs of some steps match the reference`(part: Int) {
         for seed in (part * 500)..<(part * 500 + 500) { check(seed: seed, steps: 1 + seed % 24) }
     }
 
     @Test(.timeLimit(.minutes(2)), arguments: 0..<8)
-    func randomGraphsOfManyStepsGoAsTheReferenceSays(part: Int) {
+    func `random graphs of many steps match the reference`(part: Int) {
         check(seed: 100_000 + part, steps: 60 + part * 20)
     }
 
     @Test(.timeLimit(.minutes(2)), arguments: [1, 2])
-    func randomGraphsOfFiveHundredStepsGoAsTheReferenceSays(seed: Int) { check(seed: 200_000 + seed, steps: 500) }
+    func `random graphs of five hundred steps match the reference`(seed: Int) {
+        check(seed: 200_000 + seed, steps: 500)
+    }
 
-    @Test(.timeLimit(.minutes(1))) func aChainOfAHundredThousandNeitherOverflowsNorCrawls() {
+    @Test(.timeLimit(.minutes(1))) func `a chain of a hundred thousand steps neither overflows nor is slow`() {
         let count = 100_000
         let plan = Plan(
             workflow: "chain",
@@ -125,7 +127,7 @@ import Testing
         #expect(failing.takeSkips().count == count - 1)
     }
 
-    @Test(.timeLimit(.minutes(1))) func aFanOfAHundredThousandDoesNotCrawl() {
+    @Test(.timeLimit(.minutes(1))) func `a fan-out to a hundred thousand steps is not slow`() {
         let count = 100_000
         var steps = [PlannedStep(name: "root", action: .command(["true"]))]
         for number in 0..<count {
@@ -155,7 +157,7 @@ import Testing
             })
     }
 
-    @Test func whatNeedsALastStepDoesNotKeepItWaiting() {
+    @Test func `a step that needs a last step does not keep it waiting`() {
         var graph = RunGraph(plan([("report", ["a"]), ("a", []), ("build", [])]))
         #expect(graph.takeReady() == [2])
         graph.end(2, as: .passed)
@@ -164,7 +166,7 @@ import Testing
         #expect(graph.takeReady() == [0])
     }
 
-    @Test func aFailureFurtherUpCountsForOnFailure() {
+    @Test func `a failure further up counts for onFailure`() {
         var graph = RunGraph(plan([("build", []), ("test", ["build"]), ("f", ["test"])]))
         _ = graph.takeReady()
         graph.end(0, as: .failed)
@@ -172,7 +174,7 @@ import Testing
         #expect(graph.takeReady() == [2])
     }
 
-    @Test func failingFastStillRunsWhatIsForFailures() {
+    @Test func `failing fast still runs the steps for failures`() {
         var graph = RunGraph(plan([("one", []), ("two", []), ("three", ["two"]), ("f", []), ("a", [])]))
         #expect(graph.takeReady() == [0, 1])
         graph.end(0, as: .failed)
@@ -182,7 +184,7 @@ import Testing
         #expect(graph.takeSkips() == [.init(step: 2, status: .cancelled, reason: "fail fast")])
     }
 
-    @Test func aPlanOfOnlyLastStepsEnds() {
+    @Test func `a plan of last steps alone ends`() {
         var graph = RunGraph(plan([("f", []), ("a", [])]))
         #expect(graph.takeReady() == [1])
         #expect(graph.takeSkips() == [.init(step: 0, status: .skipped, reason: "no step failed")])
@@ -190,7 +192,7 @@ import Testing
         #expect(graph.isFinished)
     }
 
-    @Test func aCycleIsSeenInsteadOfWaitedFor() {
+    @Test func `a cycle is detected and does not hang`() {
         var graph = RunGraph(plan([("one", ["two"]), ("two", ["one"])]))
         #expect(graph.takeReady().isEmpty)
         #expect(graph.isStuck)

@@ -27,12 +27,12 @@ struct LimitSuspicionTests {
     }
 
     @Test(arguments: ["", "error: expected ';'\n", "1 test failed\n"])
-    func aPlainFailureIsNoLimits(end: String) {
+    func `a plain failure is not attributed to a limit`(end: String) {
         #expect(LimitSuspicion(in: end, of: limits) == nil)
     }
 
     /// Where control groups count memory and processes, none of these is set.
-    @Test func aLimitThatWasNotSetIsNotSuspected() {
+    @Test func `a limit that was not set is not suspected`() {
         #expect(LimitSuspicion(in: "MemoryError\n", of: ProcessLimits()) == nil)
         #expect(LimitSuspicion(in: "sh: Cannot fork\n", of: ProcessLimits()) == nil)
     }

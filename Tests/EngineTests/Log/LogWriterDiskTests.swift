@@ -9,7 +9,7 @@ import TestSupport
 
 /// A disk that is full while a step prints. `RLIMIT_FSIZE` stands in for it: a file takes so much and no more.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct LogWriterDiskTests {
-    @Test func aFullDiskNeitherBlocksNorHidesItself() async throws {
+    @Test func `a full disk neither blocks nor goes unreported`() async throws {
         let folder = RunFolder.current.root
         await #expect(processExitsWith: .success) { [folder = folder as String] in
             await RunFolder.$current.withValue(RunFolder(root: folder)) {
@@ -37,7 +37,7 @@ import TestSupport
     }
 
     /// A real one, where the system lets us mount it.
-    @Test func aFullFileSystemIsAnInfrastructureFailure() async throws {
+    @Test func `a full file system is an infrastructure failure`() async throws {
         let mountPoint = RunFolder.current.path("disk")
         guard mount("none", mountPoint, "tmpfs", 0, "size=256k") == 0 else { return }
         defer { umount2(mountPoint, Int32(MNT_DETACH)) }

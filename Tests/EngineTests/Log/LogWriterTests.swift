@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: 0..<300)
-    func anyPiecesGiveTheSameFile(seed: Int) throws {
+    func `the file is the same however the output is split`(seed: Int) throws {
         var generator = SplitMix64(seed: seed)
         let limits = LogLimits(
             head: Int.random(in: 0...200, using: &generator), tail: Int.random(in: 0...200, using: &generator))
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func anEndlessLineStaysSmall() throws {
+    @Test(.timeLimit(.minutes(1))) func `an endless line takes little memory`() throws {
         var writer = writer(LogLimits(head: 1 << 20, tail: 1 << 20))
         let piece = [UInt8](repeating: 0x61, count: 1 << 18)
         let before = residentKiB()
@@ -87,7 +87,7 @@ import Testing
         #expect(file("001-1.log").count < 3 << 20)
     }
 
-    @Test(.timeLimit(.minutes(1))) func marksOfALongTailStayFewAndInOrder() throws {
+    @Test(.timeLimit(.minutes(1))) func `time marks of a long tail stay few and in order`() throws {
         var writer = writer(LogLimits(head: 10, tail: 1 << 20))
         for number in 0..<300_000 { writer.append("\(number % 10)", at: number) }
         _ = writer.finish()
@@ -98,19 +98,19 @@ import Testing
         #expect(file("001-1.log.times").count < 1 << 18)
     }
 
-    @Test func whatIsWrittenCanBeReadAtOnce() {
+    @Test func `written bytes can be read at once`() {
         var writer = writer(LogLimits())
         writer.append("first\n", at: 0)
         #expect(file("001-1.log") == Array("first\n".utf8))
     }
 
-    @Test func noOutputMakesNoFile() {
+    @Test func `no output makes no file`() {
         var writer = writer(LogLimits())
         #expect(writer.finish() == nil)
         #expect(!FileManager.default.fileExists(atPath: folder + "/001-1.log"))
     }
 
-    @Test func aFolderThatIsGoneIsAProblemAndNotACrash() {
+    @Test func `a missing folder is a problem and not a crash`() {
         var writer = LogWriter(folder: FilePath(folder + "/gone"), name: "x.log", limits: LogLimits())
         writer.append("text", at: 0)
         #expect(writer.finish() == LogRecord(file: "x.log", bytes: 4, droppedBytes: 4))
@@ -118,7 +118,7 @@ import Testing
     }
 
     /// `/dev/full` can be opened and takes nothing, like a full disk.
-    @Test func aDiskThatTakesNothingCountsEverythingAsDropped() throws {
+    @Test func `a disk that takes nothing counts everything as dropped`() throws {
         try FileManager.default.createSymbolicLink(
             atPath: folder + "/001-1.log.tail", withDestinationPath: "/dev/full")
         var writer = writer(LogLimits(head: 4, tail: 4))

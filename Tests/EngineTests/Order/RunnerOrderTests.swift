@@ -9,7 +9,7 @@ import TestSupport
 
 /// The order in which a run's steps get the slots.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct RunnerOrderTests {
-    @Test func stepsStartInTheirOrderWhereSlotsAreScarce() async {
+    @Test func `steps start in their order if slots are scarce`() async {
         let names = ["a", "b", "c", "d", "e"]
         let steps =
             names.map { PlannedStep.shell($0, "echo \($0) >> started") }
@@ -27,7 +27,7 @@ import TestSupport
         #expect(RunFolder.current.text("started") == "c\nafter c\nd\ne\na\nb\n")
     }
 
-    @Test func aStepThatNeedsNoSlotIsGivenNone() async {
+    @Test func `a step that needs no slot gets none`() async {
         let pool = SlotPool(slots: 1)
         let steps = [
             PlannedStep.shell("too much", "true") {
@@ -41,7 +41,7 @@ import TestSupport
         #expect(pool.takeNow([]), "nothing is held any more")
     }
 
-    @Test func aStopGivesBackWhatWasReserved() async throws {
+    @Test func `a stop gives reserved slots back`() async throws {
         let pool = SlotPool(slots: 1)
         #expect(await pool.acquire([]))
         let (stop, events) = (StopSignal(), EventList())
@@ -57,7 +57,7 @@ import TestSupport
         #expect(!pool.takeNow([]), "one slot, as before")
     }
 
-    @Test func aReservationIsServedBeforeItsTaskComes() async {
+    @Test func `a reservation is served before its task arrives`() async {
         let pool = SlotPool(slots: 1)
         let first = pool.reserve([], turn: SlotPool.Turn(run: 1, place: 0))
         let second = pool.reserve([], turn: SlotPool.Turn(run: 1, place: 1))

@@ -25,12 +25,12 @@ struct StepOrderTests {
         return zip(order.places, steps).sorted { $0.0 < $1.0 }.map(\.1.name)
     }
 
-    @Test func withoutHistoryThePlanDecidesAndTheLongestPathBeforeIt() {
+    @Test func `without a history the longest path comes first, then the plan's order`() {
         #expect(order([step("a"), step("b"), step("c")]) == ["a", "b", "c"])
         #expect(order([step("a"), step("b"), step("c", "b"), step("d", "c")]) == ["b", "c", "a", "d"])
     }
 
-    @Test func whatFailedBeforeComesBeforeWhatWasChangedAndThatBeforeWhatFailsOften() {
+    @Test func `earlier failures come before changed steps, and those before frequent failures`() {
         let steps = [
             step("calm"), step("often"), step("near") { $0.inputs = ["Sources/Git/**"] }, step("before"),
         ]
@@ -43,7 +43,7 @@ struct StepOrderTests {
         #expect(order(steps, history, changed: ["docs/x.md"]) == ["before", "often", "calm", "near"])
     }
 
-    @Test func theMostLikelyFailurePerSecondIsFirst() {
+    @Test func `the most likely failure per second comes first`() {
         let history = [
             "slow": Record(runs: 10, failures: 5, seconds: 60), "quick": Record(runs: 10, failures: 1, seconds: 2),
             "rare": Record(runs: 48, failures: 1, seconds: 2),
@@ -52,7 +52,7 @@ struct StepOrderTests {
         #expect(order([step("slow"), step("rare"), step("quick")], history) == ["quick", "rare", "slow"])
     }
 
-    @Test func aStepIsAsUrgentAsWhatWaitsForIt() {
+    @Test func `a step is as urgent as the steps that wait for it`() {
         let steps = [step("lint"), step("docs"), step("build"), step("tests", "build"), step("pack", "build")]
         let history = [
             "lint": Record(runs: 10, failures: 2, seconds: 5),
@@ -66,7 +66,7 @@ struct StepOrderTests {
         #expect(order(steps, both).prefix(3) == ["lint", "tests", "build"])
     }
 
-    @Test func whatCanNotFailTheRunIsNeverUrgent() {
+    @Test func `a step that can't fail the run is never urgent`() {
         let failing = Record(runs: 4, failures: 4, seconds: 1, failedOnChange: true)
         let steps = [
             step("plain"), step("allowed") { $0.allowsFailure = true }, step("always") { $0.condition = .always },
@@ -76,7 +76,7 @@ struct StepOrderTests {
                 == ["plain", "allowed", "always"])
     }
 
-    @Test func nearnessIsWhatTheStepSaysOfItself() {
+    @Test func `a step is near a change by its own declarations`() {
         let steps = [
             step("rest"), step("server") { $0.workingDirectory = "server" },
             step("engine") { $0.action = .shell("swift test --filter EngineTests") },
@@ -94,7 +94,7 @@ struct StepOrderTests {
         #expect(order(steps, changed: ["objects.py"], near: [python]).first == "git")
     }
 
-    @Test func everyStepHasOnePlaceHoweverLargeThePlan() {
+    @Test func `every step has one position in a large plan`() {
         let chain = (0..<20_000).map { number in
             number == 0 ? step("0") : step("\(number)", "\(number - 1)")
         }

@@ -13,7 +13,7 @@ struct FilesInKeyTests {
         return step
     }
 
-    @Test func theFilesOfAllThatAStepNeedsAreInItsKeyUnlessItsOwnCoverThem() {
+    @Test func `a key covers the files of needed steps unless the step's own inputs do`() {
         let plan = Plan(
             workflow: "w",
             steps: [

@@ -32,7 +32,7 @@ import TestSupport
             with: WorkspaceWriter(root: FilePath(folder), owner: nil))
     }
 
-    @Test func filesComeBackWithTheirModesAndTheSameFilesAreTheSamePack() throws {
+    @Test func `files are restored with their modes, and equal files give equal packs`() throws {
         let room = RunFolder.current
         try room.write("tool", to: "out/bin/tool")
         chmod(room.workspace + "/out/bin/tool", 0o700)
@@ -54,7 +54,7 @@ import TestSupport
     }
 
     /// What a base, or a step before, left where the outputs go is none of them.
-    @Test func whatIsThereAndWasNotPackedGoes() throws {
+    @Test func `existing files that are not in the pack are removed`() throws {
         let room = RunFolder.current
         try room.write("new", to: "out/deep/kept")
         try FileManager.default.createDirectory(
@@ -90,7 +90,7 @@ import TestSupport
     }
 
     /// What goes on beside it may be about to use what is there, or has just made it.
-    @Test func whatOthersHaveThereStays() throws {
+    @Test func `files of other steps stay`() throws {
         let room = RunFolder.current
         try room.write("new", to: "out/made")
         let made = try pack("out/**")
@@ -124,7 +124,7 @@ import TestSupport
         #expect(try left(of: paths, begunAt: .distantFuture, needs: []) == ["out/first", "out/beside/x"])
     }
 
-    @Test func noLinkOfAStepLeadsOutOfTheWorkspace() throws {
+    @Test func `no link of a step leads out of the workspace`() throws {
         let room = RunFolder.current
         try room.write("new", to: "out/sub/file")
         let made = try pack("out/**")
@@ -157,7 +157,7 @@ import TestSupport
     }
 
     /// What `python3 -m venv` makes.
-    @Test func aPythonEnvironmentComesBackWithItsLinks() throws {
+    @Test func `a Python environment is restored with its links`() throws {
         let room = RunFolder.current
         try room.write("module", to: ".venv/lib/python3/site.py")
         try room.write("script", to: ".venv/bin/pip")
@@ -191,7 +191,7 @@ import TestSupport
     @Test(arguments: [
         "/etc/passwd", "/usr/../etc/passwd", "/usrlocal/x", "../x", "a/../../../x", "../../x", "../.git/config", ".git",
     ])
-    func aLinkThatMeansSomethingElseInAnotherRunIsNotKept(target: String) throws {
+    func `a link that means something else in another run is not stored`(target: String) throws {
         let room = RunFolder.current
         try room.write("x", to: "out/file")
         try FileManager.default.createSymbolicLink(
@@ -201,8 +201,9 @@ import TestSupport
         #expect(problems.count == 1 && problems.first?.hasPrefix("out/link is a link") == true)
     }
 
-    @Test(arguments: ["/etc/passwd", "../../x", ".git/hooks"]) func aLinkInAPackThatLeavesIsRefused(link: String) throws
-    {
+    @Test(arguments: ["/etc/passwd", "../../x", ".git/hooks"]) func `a link in a pack that leads outside is refused`(
+        link: String
+    ) throws {
         let target = RunFolder.current.path("other")
         var bytes = OutputPack.header + [0, 0, 0, 3] + Array("a/b".utf8) + [3]
         bytes += [0, 0, 0, 0, 0, 0, 0, UInt8(link.utf8.count)] + Array(link.utf8)
@@ -219,7 +220,7 @@ import TestSupport
     }
 
     @Test(arguments: ["../x", "/etc/x", "a/../../x", ".git/hooks/x", "a//b", "", "a/./b", "a/.git/x", "a\0b"])
-    func aPathInAPackThatLeavesIsRefused(path: String) throws {
+    func `a path in a pack that leads outside is refused`(path: String) throws {
         let target = RunFolder.current.path("other")
         var bytes = OutputPack.header + [0, 0, 0, UInt8(path.utf8.count)] + Array(path.utf8) + [0]
         bytes += [0, 0, 0, 0, 0, 0, 0, 1, 65]
@@ -235,7 +236,7 @@ import TestSupport
         #expect(try FileManager.default.contentsOfDirectory(atPath: target).filter { $0 != "a" }.isEmpty)
     }
 
-    @Test(arguments: [0, 5, 18, 20, 25, 40]) func aPackThatWasCutOrChangedIsRefused(length: Int) throws {
+    @Test(arguments: [0, 5, 18, 20, 25, 40]) func `a truncated or changed pack is refused`(length: Int) throws {
         let room = RunFolder.current
         try room.write("content that is long enough", to: "out/a")
         let made = try pack("out/**")

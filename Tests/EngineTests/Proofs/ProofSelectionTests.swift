@@ -17,12 +17,12 @@ import Testing
         ProofSelection.make(Plan(workflow: "w", steps: steps), proved: proved, restorable: restorable)
     }
 
-    @Test func whereAllIsProvedNothingIsPutInPlace() {
+    @Test func `if all steps are proved nothing is restored`() {
         let steps = [step("a"), step("b", "a"), step("c", "b")]
         #expect(uses(steps, proved: ["a", "b", "c"], restorable: ["a"]) == ["a": .cite, "b": .cite, "c": .cite])
     }
 
-    @Test func whatAStepThatRunsNeedsIsPutInPlaceOrRun() {
+    @Test func `a proved step that a running step needs is restored or run`() {
         let steps = [step("a"), step("b", "a"), step("c", "b"), step("beside")]
         #expect(
             uses(steps, proved: ["a", "b", "beside"], restorable: ["b"])
@@ -31,21 +31,21 @@ import Testing
         #expect(uses(steps, proved: ["a", "b", "beside"], restorable: ["a", "b"])["a"] == .restore)
     }
 
-    @Test func whatLeavesNothingIsNeverRunForIt() {
+    @Test func `a proved step without outputs is never run for others`() {
         let steps = [step("lint") { $0.leavesNothing = true }, step("deploy", "lint")]
         #expect(uses(steps, proved: ["lint"]) == ["lint": .cite])
         let value = [step("a") { ($0.leavesNothing, $0.publishes) = (true, ["v"]) }, step("b", "a")]
         #expect(uses(value, proved: ["a"]) == ["a": .run], "a value is something")
     }
 
-    @Test func aGateAloneWantsNothingInPlaceButWhatIsBehindItDoes() {
+    @Test func `a gate alone needs no files, but the steps behind it do`() {
         let gate = PlannedStep(name: "gate", action: .approval, needs: ["a"])
         #expect(uses([step("a"), gate], proved: ["a"]) == ["a": .cite])
         #expect(uses([step("a"), gate, step("b", "gate")], proved: ["a", "b"])["a"] == .cite)
         #expect(uses([step("a"), gate, step("b", "gate")], proved: ["a"])["a"] == .run)
     }
 
-    @Test func aStepForFailuresIsNoReasonToRunAnything() {
+    @Test func `a step for failures is no reason to run another`() {
         let steps = [step("a"), step("tell", "a") { $0.condition = .onFailure }]
         #expect(uses(steps, proved: ["a"]) == ["a": .cite])
         let clean = [step("a"), step("clean", "a") { $0.condition = .always }]
@@ -59,7 +59,7 @@ import Testing
             tests: [TestResult(suite: name, name: "t", status: .passed)], testCounts: TestCounts(passed: 1))
     }
 
-    @Test func aPlanOfProvedStepsIsSettledWithoutAWorkspace() throws {
+    @Test func `a plan of proved steps needs no workspace`() throws {
         let steps = [step("a"), step("b", "a"), step("tell") { $0.condition = .onFailure }]
         let plan = Plan(workflow: "w", steps: steps)
         let outcome = try #require(Runner.settled(plan, by: ["a": Self.proof("a"), "b": Self.proof("b", run: 13)]))
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: [(-1, 1), (0, 3), (2, 1), (3, 0), (0, -1), (Int.max, 1), (1, Int.max)])
-    func aSpanThatDoesNotFitHasNoTests(first: Int, count: Int) {
+    func `a span of tests that does not fit has no tests`(first: Int, count: Int) {
         let tests = [
             TestResult(suite: "", name: "a", status: .passed), TestResult(suite: "", name: "b", status: .passed),
         ]

@@ -33,7 +33,7 @@ import TestSupport
                 path: RunFolder.current.path("first/artifacts") + "/" + outputs.sha256, sha256: outputs.sha256))
     }
 
-    @Test func whatAProvedStepMadeIsThereForTheStepThatNeedsIt() async throws {
+    @Test func `outputs of a proved step are there for the step that needs them`() async throws {
         let room = RunFolder.current
         let first = await made(build())
         #expect(first["build"].outputs?.files == 1)
@@ -56,7 +56,7 @@ import TestSupport
     }
 
     /// Also where a step between them has removed what an earlier one made in the same place.
-    @Test func onlyWhatAProvedStepMadeIsThere() async throws {
+    @Test func `only outputs of a proved step are there`() async throws {
         let room = RunFolder.current
         let first = PlannedStep.shell("first", "mkdir -p out; echo a > out/a; echo b > out/b") {
             $0.outputs = ["out/**"]
@@ -77,7 +77,7 @@ import TestSupport
         #expect(room.log(outcome["use"]) == "out\nout/a\nout/void\n")
     }
 
-    @Test func whereWhatItMadeIsDamagedTheStepIsRun() async throws {
+    @Test func `a step whose stored outputs are damaged is run`() async throws {
         let room = RunFolder.current
         let first = await made(build())
         let proved = try proof(first["build"])
@@ -89,7 +89,7 @@ import TestSupport
         #expect(outcome.findings.contains { $0.rule == "outputs" && $0.message.contains("although run 7 proves it") })
     }
 
-    @Test func onlyAStepThatPassedAtOnceIsAProof() async throws {
+    @Test func `only a step that passed at once is a proof`() async throws {
         let failed = await made(.shell("s", "exit 1"))
         #expect(failed["s"].key == nil)
         let second = PlannedStep.shell("s", "test -e tried || { touch tried; exit 1; }") {
@@ -109,7 +109,7 @@ import TestSupport
         #expect(allowed.verdict == .passed && allowed["s"].key == nil)
     }
 
-    @Test func whatRanAfterAnAllowedFailureIsNoProof() async {
+    @Test func `a step after an allowed failure is no proof`() async {
         let key = Self.key
         func outcome(_ first: String) async -> RunOutcome {
             await run(
@@ -129,7 +129,7 @@ import TestSupport
         #expect(passed["gate"].key == key && passed["use"].key == key)
     }
 
-    @Test func aStepIsNotGivenWhatIsWithheld() async throws {
+    @Test func `withheld variables are not given to the step`() async throws {
         let outcome = await run(
             [.shell("a", "echo \"[$SEEN]\""), .shell("b", "echo \"[$SEEN]\"")],
             setting: RunFolder.current.setting {
@@ -156,7 +156,9 @@ import TestSupport
 
     /// `other` makes `other/b`, and may say that `out/a` is its own, too.
     @Test(arguments: [(["out/**"], [], false), (["other/**"], [], true), (["out/**"], ["other"], true)])
-    func whatMayBeOfAnotherStepIsNotKept(outputs: [String], needs: [String], isKept: Bool) async throws {
+    func `files that may belong to another step are not stored`(outputs: [String], needs: [String], isKept: Bool)
+        async throws
+    {
         var build = build()
         build.needs = needs
         let other = PlannedStep.shell("other", "mkdir -p other; echo b > other/b") {
@@ -173,7 +175,9 @@ import TestSupport
     }
 
     /// `later` needs `build` and makes files in the same folder.
-    @Test(arguments: [false, true]) func whatALaterStepLeftInTheWorkspaceIsNotKept(isWarm: Bool) async throws {
+    @Test(arguments: [false, true]) func `files that a later step left in the workspace are not stored`(isWarm: Bool)
+        async throws
+    {
         let old = RunFolder.current.workspace + "/out/later"
         if isWarm {
             try FileManager.default.createDirectory(
@@ -193,7 +197,7 @@ import TestSupport
         #expect(outcome["later"].outputs?.files == 2, "what it needs is in its key")
     }
 
-    @Test func whereAStepRemovesWhatIsTrackedNothingIsKept() async throws {
+    @Test func `outputs are not stored if the step removes tracked files`() async throws {
         for (tracked, isKept) in [(["out/a"], true), (["out/a", "out/gone"], false)] {
             let outcome = await made(build()) { $0.tracked = ["build": tracked] }
             #expect((outcome["build"].outputs != nil) == isKept)
@@ -212,7 +216,7 @@ import TestSupport
         #expect(outcome.findings.contains { $0.rule == "outputs" && $0.message.contains("can't be collected") })
     }
 
-    @Test func aStepWithoutAKeyKeepsNoOutputs() async {
+    @Test func `a step without a key stores no outputs`() async {
         let outcome = await run([build()])
         #expect(outcome["build"].outputs == nil && outcome["build"].key == nil)
     }

@@ -33,7 +33,7 @@ import Testing
         return KeyedPlan(Plan(workflow: "w", steps: [step]), facts)["s"]
     }
 
-    @Test func aKeyIsTheSameInEveryProcessAndVersionOfItsFormat() throws {
+    @Test func `a key is the same in every process and version of its format`() throws {
         let key = try #require(Self.key())
         #expect(Self.key() == key)
         // A change of this digest makes every proof of every archive worthless: raise the format's number with it.
@@ -73,14 +73,14 @@ import Testing
         Change(testDescription: "machine", part: .machine, facts: { $0.machine = ["Linux arm64"] }),
     ]
 
-    @Test(arguments: changes) func whatAResultDependsOnIsInTheKey(change: Change) throws {
+    @Test(arguments: changes) func `everything that a result depends on is in the key`(change: Change) throws {
         let before = try #require(Self.key())
         let after = try #require(Self.key(Self.facts(change.facts), change.step))
         #expect(after.value != before.value)
         #expect(after.differences(from: before).contains(change.part))
     }
 
-    @Test func whatDiffersAtEachPushIsNotInTheKeyUnlessTheStepNamesIt() throws {
+    @Test func `variables that differ at each push are not in the key unless the step names them`() throws {
         func other(_ facts: inout KeyFacts) {
             (facts.commit, facts.program, facts.closureContext) = ("c2", "p2", ["push"])
             facts.runVariables = ["PIPECTL_CHANGE": "8", "SOURCE_DATE_EPOCH": "2"]
@@ -108,7 +108,7 @@ import Testing
                 == [.context, .program], "a closure has the context and the other workflows at hand")
     }
 
-    @Test func aStepWithAKeyIsGivenOnlyWhatIsInIt() {
+    @Test func `a step with a key gets only variables that are in it`() {
         func withheld(_ action: PlannedStep.Action, _ change: (inout PlannedStep) -> Void = { _ in }) -> Set<String>? {
             var step = PlannedStep(name: "s", action: action)
             change(&step)
@@ -121,7 +121,7 @@ import Testing
         #expect(withheld(.shell("./ci.sh")) { $0.isNeverProved = true } == nil, "it may have all")
     }
 
-    @Test func twoStepsNeverShareAKey() {
+    @Test func `two steps never share a key`() {
         func key(_ name: String, _ action: PlannedStep.Action, in workflow: String = "w") -> StepKey? {
             KeyedPlan(Plan(workflow: workflow, steps: [PlannedStep(name: name, action: action)]), Self.facts())[name]
         }
@@ -131,19 +131,19 @@ import Testing
         #expect(key("a", .shell("make"), in: "w") == key("a", .shell("make"), in: "other"))
     }
 
-    @Test func whatIsNoMatterOfTheResultIsNotInTheKey() {
+    @Test func `facts that do not affect the result are not in the key`() {
         #expect(Self.key() == Self.key { $0.retry = RetryPolicy(count: 2) })
         #expect(Self.key { $0.allowsFailure = true } == Self.key())
         #expect(Self.key { $0.isIdempotent = true } == Self.key())
     }
 
-    @Test func bordersBetweenTextsCannotMove() {
+    @Test func `borders between texts can't move`() {
         let one = Self.key(action: .command(["a", "bc"]))
         #expect(one != Self.key(action: .command(["ab", "c"])))
         #expect(Self.key { $0.environment = ["A": "1", "B": "2"] } != Self.key { $0.environment = ["A": "1B2"] })
     }
 
-    @Test func whatAStepNeedsIsInItsKey() throws {
+    @Test func `a step's key contains those of the steps it needs`() throws {
         func plan(_ first: String) -> KeyedPlan {
             let a = PlannedStep(name: "a", action: .shell(first))
             let b = PlannedStep(name: "b", action: .shell("b"), needs: ["a"])
@@ -184,7 +184,7 @@ import Testing
     }
 
     @Test(arguments: ["lock", "src/**"])
-    func filesThatOnlyItsNeedsReadAreNotInTheKeyOfAStepThatCoversThem(input: String) throws {
+    func `files that only needed steps read are not in the key of a step that covers them`(input: String) throws {
         let (before, after) = (Chain.keyed(), Chain.keyed { $0.changeFiles(input) })
         let key = try #require(before["use"])
         #expect(after["use"] == key)
@@ -217,7 +217,7 @@ import Testing
         #expect(after.value != before.value)
     }
 
-    @Test func aStepThatCoversItsNeedsIsRunWhereTheyCanNotBeProved() {
+    @Test func `a step that covers its needs is run if they can't be proved`() {
         let never = Chain.keyed { $0.steps[0].isNeverProved = true }
         #expect(never.standings["use"] == .never("it needs \"build\", which can't be proved"))
         #expect(
@@ -225,7 +225,7 @@ import Testing
             "one that is not believed is believed when it is declared in the other way")
     }
 
-    @Test func whatIsBeforeAGateIsCoveredAsWell() throws {
+    @Test func `steps before a gate are covered as well`() throws {
         func gated(_ input: String) -> KeyedPlan {
             Chain.keyed { chain in
                 (chain.steps[1].action, chain.steps[1].inputs) = (.approval, [])
@@ -238,7 +238,7 @@ import Testing
         #expect(before["after"] != after["after"])
     }
 
-    @Test(arguments: [false, true]) func aChainOfThousandsIsNoDeepCall(coversNeeds: Bool) {
+    @Test(arguments: [false, true]) func `a chain of thousands of steps needs no deep recursion`(coversNeeds: Bool) {
         let steps = (0..<9_999).map { number in
             var step = PlannedStep(
                 name: "\(number)", action: .shell("true"), needs: number < 9_998 ? ["\(number + 1)"] : [])
@@ -285,7 +285,7 @@ import Testing
         }
     }
 
-    @Test func inAReleaseOnlyIdempotentStepsThatDeclareTheirInputsAreProved() {
+    @Test func `in a release only idempotent steps with declared inputs are proved`() {
         let facts = Self.facts { $0.isRelease = true }
         #expect(Self.key(facts) == nil)
         #expect(Self.key(facts) { $0.inputs = ["src/**"] } == nil, "a revert would skip it")
@@ -302,7 +302,7 @@ import Testing
         }
     }
 
-    @Test func whatCanWriteToTheBoxIsProvedOnlyIfItSaysWhatItReadsAndMakes() {
+    @Test func `a step that can write to the machine is proved only with inputs and outputs`() {
         let facts = Self.facts { $0.canWriteOutside = true }
         #expect(Self.key(facts) == nil)
         #expect(Self.key(facts) { $0.inputs = ["src/**"] } == nil)
@@ -311,7 +311,7 @@ import Testing
         #expect(Self.key(facts) { ($0.inputs, $0.leavesNothing) = (["src/**"], true) } != nil)
     }
 
-    @Test func whatIsTrackedWhereItsOutputsGoIsInTheKey() throws {
+    @Test func `tracked files at the outputs are in the key`() throws {
         func key(_ tracked: KeyFacts.Tracked?) -> StepKey? {
             Self.key(Self.facts { $0.tracked[["out/**"]] = tracked }) { step in
                 (step.inputs, step.outputs) = (["src/**"], ["out/**"])
@@ -326,7 +326,7 @@ import Testing
         #expect(key(nil) == nil, "what could not be read is no proof")
     }
 
-    @Test func aStepThatIsNotBelievedHasNoKeyUntilItIsDeclaredInAnotherWay() throws {
+    @Test func `a step that is not trusted has no key until its declaration changes`() throws {
         let definition = try #require(Self.key()).definition
         let facts = Self.facts { $0.distrusted = [definition] }
         #expect(Self.key(facts) == nil)

@@ -9,13 +9,13 @@ import Testing
 
 /// Whether a run says of itself that nothing of it can be alive: only then are its user and caches given to others.
 @Suite(.runFolder, .timeLimit(.minutes(2))) struct AllEndedTests {
-    @Test func aRunWhoseProcessesAreGoneSaysSo() async {
+    @Test func `a run whose processes have ended says so`() async {
         let outcome = await run([.shell("s", "echo done; sleep 300 & exit 0")])
         #expect(outcome.verdict == .passed)
         #expect(outcome.isAllEnded)
     }
 
-    @Test func aRunWhoseFirstProcessDoesNotEndSaysThatToo() async throws {
+    @Test func `a run whose first process does not end says so`() async throws {
         // What hangs in the kernel can't be made by a test: here the process that is waited for outlives stepinit.
         let folder = RunFolder.current
         let slow = folder.path("slow") + "/stepinit"

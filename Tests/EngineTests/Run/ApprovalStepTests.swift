@@ -21,7 +21,7 @@ import TestSupport
         _ answer: @escaping @Sendable (String, StopSignal) async -> ApprovalDecision?
     ) -> RunSetting { RunFolder.current.setting { $0.approval = answer } }
 
-    @Test func itHoldsNoSlotAndOthersGoOnMeanwhile() async throws {
+    @Test func `a waiting approval holds no slot and other steps continue`() async throws {
         let other = Happening()
         let setting = setting { step, _ in
             #expect(step == "gate")
@@ -41,7 +41,7 @@ import TestSupport
         #expect(outcome["after"].status == .passed)
     }
 
-    @Test func aRejectionFailsItWithNameAndReason() async {
+    @Test func `a rejection fails the step with name and reason`() async {
         let outcome = await run(
             [gate(), .shell("after", "true", needs: ["gate"])],
             setting: setting { _, _ in ApprovalDecision(isApproved: false, by: "ada", comment: "not today") })
@@ -50,7 +50,7 @@ import TestSupport
         #expect(outcome["after"].status == .skipped)
     }
 
-    @Test func aStopReachesIt() async throws {
+    @Test func `a stop ends a waiting approval`() async throws {
         let (events, stop) = (EventList(), StopSignal())
         let setting = setting { _, stop in
             _ = await stop.wait()
@@ -67,7 +67,7 @@ import TestSupport
         #expect(outcome["after"].status == .cancelled)
     }
 
-    @Test func itIsOverdueAtItsTimeout() async {
+    @Test func `an approval fails at its time limit`() async {
         let outcome = await run(
             [gate(timeout: 0.05)],
             setting: setting { _, _ in
@@ -78,7 +78,7 @@ import TestSupport
         #expect(outcome["gate"].reason?.contains("it was not approved within") == true)
     }
 
-    @Test func whereNobodyCanBeAskedItIsCancelled() async {
+    @Test func `an approval is cancelled if nobody can be asked`() async {
         let outcome = await run([gate()])
         #expect(outcome.verdict == .cancelled)
         #expect(outcome["gate"].status == .cancelled)

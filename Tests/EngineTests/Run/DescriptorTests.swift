@@ -7,7 +7,7 @@ import Testing
 
 /// What a run leaves open in this process.
 @Suite(.runFolder, .timeLimit(.minutes(2))) struct DescriptorTests {
-    @Test func manyStepsLeaveNoDescriptorBehind() async throws {
+    @Test func `many steps leave no descriptor open`() async throws {
         let folder = RunFolder.current.root
         await #expect(processExitsWith: .success) { [folder = folder as String] in
             try await RunFolder.$current.withValue(RunFolder(root: folder)) {

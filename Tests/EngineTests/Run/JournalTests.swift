@@ -17,7 +17,7 @@ import TestSupport
 
     private struct Full: Error, CustomStringConvertible { var description: String { "the disk is full" } }
 
-    @Test func anIntentComesBeforeTheProcessAndItsResultBeforeWhatNeedsIt() async throws {
+    @Test func `an intent comes before the process, and its result before the steps that need it`() async throws {
         let pages = Pages()
         let workspace = RunFolder.current.workspace
         let setting = RunFolder.current.setting { setting in
@@ -44,7 +44,7 @@ import TestSupport
             ])
     }
 
-    @Test func aStepWhoseIntentCannotBeRecordedIsNotStarted() async throws {
+    @Test func `a step whose intent can't be recorded is not started`() async throws {
         let setting = RunFolder.current.setting { setting in
             setting.journal = StepJournal { _ in
                 throw Full()

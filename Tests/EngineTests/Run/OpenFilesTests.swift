@@ -9,7 +9,7 @@ import TestSupport
 
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct OpenFilesTests {
     /// With 64 descriptors and 200 ready steps the steps wait for each other; nothing traps.
-    @Test func fewDescriptorsMakeStepsWait() async throws {
+    @Test func `few descriptors make steps wait`() async throws {
         let folder = RunFolder.current.root
         await #expect(processExitsWith: .success) { [folder = folder as String] in
             await RunFolder.$current.withValue(RunFolder(root: folder)) {
@@ -25,7 +25,7 @@ import TestSupport
     }
 
     /// Nothing left at all is said by the step, and the process lives.
-    @Test func noDescriptorsAreSaid() async throws {
+    @Test func `a lack of descriptors is reported`() async throws {
         let folder = RunFolder.current.root
         await #expect(processExitsWith: .success) { [folder = folder as String] in
             await RunFolder.$current.withValue(RunFolder(root: folder)) {
@@ -41,7 +41,7 @@ import TestSupport
         }
     }
 
-    @Test func aRaisedLimitIsNotTheSteps() async throws {
+    @Test func `steps do not get the raised limit`() async throws {
         let folder = RunFolder.current.root
         await #expect(processExitsWith: .success) { [folder = folder as String] in
             await RunFolder.$current.withValue(RunFolder(root: folder)) {

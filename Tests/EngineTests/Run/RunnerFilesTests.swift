@@ -15,7 +15,7 @@ import TestSupport
         await run([.shell("s", line) { $0.artifacts = [pattern] }], setting: RunFolder.current.setting(change: change))
     }
 
-    @Test func artifactsAreKeptByDigest() async throws {
+    @Test func `artifacts are stored by digest`() async throws {
         let outcome = await artifact("out/**", "mkdir -p out/x; echo hello > out/x/a; cp out/x/a out/b; chmod +x out/b")
         #expect(outcome.verdict == .passed)
         let digest = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
@@ -51,13 +51,13 @@ import TestSupport
         #expect(kept.allSatisfy { !$0.hasPrefix(".") })
     }
 
-    @Test func aFailedStepKeepsItsReason() async {
+    @Test func `a failed step keeps its reason`() async {
         let outcome = await artifact("missing", "exit 3")
         #expect(outcome["s"].reason == "exit code 3")
         #expect(outcome.findings.map(\.severity) == [.note])
     }
 
-    @Test func whatWasThereBeforeIsNoResult() async throws {
+    @Test func `a file from before the step is not a result`() async throws {
         try RunFolder.current.write("<testsuite/>", to: "tests.xml")
         let outcome = await run([
             .shell("s", "true") { $0.testResults = [.junit("*.xml")] }
@@ -82,7 +82,7 @@ import TestSupport
         #expect(!outcome.findings.contains { $0.rule == "no-results" })
     }
 
-    @Test func missingResultsAreAFinding() async {
+    @Test func `missing results are a finding`() async {
         let outcome = await run([.shell("s", "exit 1") { $0.testResults = [.junit("none.xml"), .swiftPMConsole] }])
         #expect(outcome.findings.map(\.rule) == ["no-results", "no-results"])
         #expect(outcome["s"].reason == "exit code 1")
@@ -99,7 +99,7 @@ import TestSupport
         #expect(!outcome.findings.contains { $0.rule == "no-results" })
     }
 
-    @Test func eachAttemptHasItsOwnResultFile() async {
+    @Test func `each attempt has a result file of its own`() async {
         let outcome = await run([
             .shell("s", "echo '<testsuite/>' > t.xml; [ $PIPECTL_ATTEMPT = 2 ]") {
                 $0.testResults = [.junit("t.xml")]

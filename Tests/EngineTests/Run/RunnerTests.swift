@@ -17,7 +17,7 @@ import Testing
         return first.startedAt...(try #require(step.attempts.last?.endedAt))
     }
 
-    @Test func independentStepsOverlap() async throws {
+    @Test func `independent steps overlap`() async throws {
         // Each waits until the other has begun, so one after the other would never end.
         let outcome = await run([
             .shell("one", "touch one; while [ ! -e two ]; do sleep 0.01; done"),
@@ -28,7 +28,7 @@ import Testing
         #expect(try interval(outcome["one"]).overlaps(interval(outcome["two"])))
     }
 
-    @Test func aDiamondIsHonoured() async throws {
+    @Test func `a diamond runs in a valid order`() async throws {
         let outcome = await run([
             .shell("end", "cat left right > end", needs: ["left", "right"]),
             .shell("right", "cp start right", needs: ["start"]),
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func fiveHundredRandomStepsEndInAnAllowedOrder() async throws {
+    @Test func `five hundred random steps end in a valid order`() async throws {
         var generator = SplitMix64(seed: 7)
         let plan = Plan.random(steps: 500, with: &generator, conditions: false)
         let events = EventList()
@@ -65,7 +65,7 @@ import Testing
         #expect(ended.count == 500)
     }
 
-    @Test func isFinishedOnceWhenNoStepWillBegin() async throws {
+    @Test func `the end is reported once when no further step will start`() async throws {
         let events = EventList()
         let ended = Mutex<[Int]>([])
         let setting = RunFolder.current.setting { setting in
@@ -82,7 +82,7 @@ import Testing
         #expect(ended.withLock { $0 } == [3])
     }
 
-    @Test func noMoreStepsRunThanThereAreSlots() async throws {
+    @Test func `no more steps run than there are slots`() async throws {
         let events = EventList()
         let steps = (0..<24).map { PlannedStep.shell("s\($0)", "sleep 0.02") }
         let outcome = await run(steps, pool: SlotPool(slots: 3), events: events)
@@ -114,7 +114,7 @@ import Testing
             })
     }
 
-    @Test func twoRunsShareANamedResource() async throws {
+    @Test func `two runs share a named resource`() async throws {
         let pool = SlotPool(slots: 8)
         let simulator = Resource("simulator", capacity: 1)
         // mkdir fails when it is there already, so two at a time would be seen.
@@ -130,7 +130,7 @@ import Testing
         #expect(verdicts == [.passed, .passed])
     }
 
-    @Test func aResourceThatTheBoxHasTooLittleOfIsSaid() async {
+    @Test func `a resource with too little capacity is reported`() async {
         let licence = Resource("licence", capacity: 4)
         let outcome = await run(
             [.shell("s", "true") { $0.resources = [ResourceUse(resource: licence, units: 3)] }],
@@ -139,7 +139,7 @@ import Testing
         #expect(outcome["s"].reason?.contains("it uses 3 of \"licence\" and the box has 2") ?? false)
     }
 
-    @Test func retriesOfAnyFailureMakeItFlaky() async {
+    @Test func `a retry that passes makes the run flaky`() async {
         let outcome = await run([
             .shell("s", "[ -e tried ] || { touch tried; exit 3; }") { $0.retry = RetryPolicy(count: 2) }
         ])
@@ -148,7 +148,7 @@ import Testing
         #expect(outcome["s"].attempts.map(\.exitCode) == [3, 0])
     }
 
-    @Test func retriesCountAndEnd() async {
+    @Test func `retries are counted and end`() async {
         let outcome = await run([
             .shell("s", "echo $PIPECTL_ATTEMPT; exit 1") { $0.retry = RetryPolicy(count: 2) }
         ])
@@ -157,14 +157,14 @@ import Testing
         #expect((1...3).map { RunFolder.current.log(outcome["s"], attempt: $0) } == ["1\n", "2\n", "3\n"])
     }
 
-    @Test(arguments: [(75, 2), (1, 1)]) func retriesByExitCode(code: Int, attempts: Int) async {
+    @Test(arguments: [(75, 2), (1, 1)]) func `retries by exit code`(code: Int, attempts: Int) async {
         let outcome = await run([
             .shell("s", "exit \(code)") { $0.retry = RetryPolicy(count: 1, condition: .exitCodes(75)) }
         ])
         #expect(outcome["s"].attempts.count == attempts)
     }
 
-    @Test func retriesForInfrastructureLeaveFailuresAlone() async throws {
+    @Test func `retries for infrastructure ignore failures`() async throws {
         let retry = RetryPolicy(count: 1, condition: .infrastructure)
         let failed = await run([.shell("s", "exit 1") { $0.retry = retry }])
         #expect(failed["s"].attempts.count == 1)
@@ -177,7 +177,7 @@ import Testing
         #expect(outcome.verdict == .passed)
     }
 
-    @Test func thePauseBetweenAttemptsIsKeptAndCanBeStopped() async throws {
+    @Test func `the pause between attempts is kept and can be stopped`() async throws {
         let stop = StopSignal()
         let events = EventList()
         var backoff = Backoff.constant(.milliseconds(50))
@@ -194,7 +194,7 @@ import Testing
         #expect(attempts[1].startedAt.timeIntervalSince(attempts[0].startedAt) >= 0.05)
     }
 
-    @Test func anAllowedFailureDoesNotCount() async {
+    @Test func `an allowed failure does not count`() async {
         let outcome = await run([
             .shell("lint", "exit 1") { $0.allowsFailure = true },
             .shell("after", "true", needs: ["lint"]),
@@ -204,7 +204,7 @@ import Testing
         #expect(outcome["lint"].status == .failed)
     }
 
-    @Test func afterAFailureCleanUpAndNotificationRun() async {
+    @Test func `after a failure the steps for clean-up and failures run`() async {
         let outcome = await run([
             .shell("build", "exit 1"),
             .shell("test", "true", needs: ["build"]),
@@ -219,7 +219,7 @@ import Testing
         for file in ["cleaned", "notified", "reported"] { #expect(RunFolder.current.text(file) != nil) }
     }
 
-    @Test func afterACancellationOnlyCleanUpRuns() async throws {
+    @Test func `after a cancellation only the clean-up runs`() async throws {
         let stop = StopSignal()
         let events = EventList()
         async let outcome = run(
@@ -239,7 +239,7 @@ import Testing
         #expect(RunFolder.current.text("notified") == nil)
     }
 
-    @Test func aStopThatComesTooLateChangesNothing() async {
+    @Test func `a stop that comes too late changes nothing`() async {
         let stop = StopSignal()
         let setting = RunFolder.current.setting()
         let outcome = await Runner(setting: setting, pool: SlotPool(slots: 1)) { event in
@@ -248,7 +248,7 @@ import Testing
         #expect(outcome.verdict == .passed)
     }
 
-    @Test func failingFastEndsTheOthersAndStillNotifies() async {
+    @Test func `failing fast ends the others and still runs steps for failures`() async {
         let outcome = await run(
             [
                 .shell("fails", "while [ ! -e started ]; do sleep 0.01; done; exit 1"),
@@ -262,7 +262,7 @@ import Testing
         #expect(RunFolder.current.text("notified") != nil)
     }
 
-    @Test func aTimeOutIsAFailureOfItsOwnKind() async {
+    @Test func `a time-out is a status of its own`() async {
         let outcome = await run([.shell("s", "echo begun; sleep 60") { $0.timeout = 0.3 }])
         #expect(outcome.verdict == .failed)
         #expect(outcome["s"].status == .timedOut)
@@ -270,19 +270,19 @@ import Testing
         #expect(RunFolder.current.log(outcome["s"]) == "begun\n")
     }
 
-    @Test func aCycleEndsTheRunInsteadOfHangingIt() async {
+    @Test func `a cycle ends the run and does not hang it`() async {
         let outcome = await run([.shell("a", "true", needs: ["b"]), .shell("b", "true", needs: ["a"])])
         #expect(outcome.verdict == .infrastructure)
     }
 
-    @Test func aMissingStepInitIsSaid() async {
+    @Test func `a missing stepinit is reported`() async {
         let outcome = await run(
             [.shell("s", "true")], setting: RunFolder.current.setting { $0.stepInit = "/nonexistent/stepinit" })
         #expect(outcome.verdict == .infrastructure)
         #expect(outcome["s"].reason?.contains("/nonexistent/stepinit can't be started") ?? false)
     }
 
-    @Test func aFolderThatCannotBeMadeIsSaid() async throws {
+    @Test func `a folder that can't be created is reported`() async throws {
         let folder = RunFolder.current
         try folder.write("", to: "file")
         let outcome = await run(

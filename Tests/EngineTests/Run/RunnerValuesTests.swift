@@ -9,7 +9,7 @@ import TestSupport
 
 /// What steps see, and what they hand on.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct RunnerValuesTests {
-    @Test func theEnvironmentIsTheStepsOwn() async throws {
+    @Test func `the environment has the step's own variables`() async throws {
         let base = RunSetting.baseEnvironment([
             "PATH": "/usr/bin:/bin", "HOME": "/home/x", "LC_ALL": "C", "AWS_SECRET_ACCESS_KEY": "leak",
             "GITHUB_TOKEN": "leak", "SSH_AUTH_SOCK": "/leak", "LD_PRELOAD": "leak",
@@ -30,14 +30,14 @@ import TestSupport
         }
     }
 
-    @Test func noDescriptorOfOursReachesAStep() async throws {
+    @Test func `no descriptor of pipectl reaches a step`() async throws {
         let outcome = await run([.shell("s", "ls -l /proc/self/fd | sed 's/.* -> //' | sed 1d; ulimit -c >/dev/null")])
         let files = RunFolder.current.log(outcome["s"]).split(separator: "\n").filter { !$0.hasPrefix("/proc/") }
         #expect(files.allSatisfy { $0 == "/dev/null" || $0.hasPrefix("pipe:") }, "\(files)")
         #expect(Set(files.filter { $0.hasPrefix("pipe:") }).count <= 2)
     }
 
-    @Test func hostileNamesNeverReachAShell() async throws {
+    @Test func `hostile names never reach a shell`() async throws {
         let name = "$(touch pwned); `touch pwned` && \"'\u{7}"
         let outcome = await run([
             PlannedStep(name: name, action: .command(["/bin/echo", "$(touch pwned)", "a;b", "*"])),
@@ -49,7 +49,7 @@ import TestSupport
         #expect(RunFolder.current.log(outcome["reads it"]) == "$(touch pwned)`touch pwned`")
     }
 
-    @Test func aCommandThatIsNotThereIsSaid() async {
+    @Test func `a missing command is reported`() async {
         let outcome = await run([PlannedStep(name: "s", action: .command(["no-such-program", "x"]))])
         #expect(outcome.verdict == .failed)
         #expect(outcome["s"].attempts.first?.exitCode == 127)
@@ -60,14 +60,14 @@ import TestSupport
         #expect(RunFolder.current.log(outcome["s"]).hasPrefix("pipectl: \"no-such-program\" can't be started"))
     }
 
-    @Test func aFileThatIsNoProgramIsSaid() async throws {
+    @Test func `a file that is not a program is reported`() async throws {
         try RunFolder.current.write("text", to: "file")
         let outcome = await run([PlannedStep(name: "s", action: .command(["./file"]))])
         #expect(outcome["s"].attempts.first?.exitCode == 126)
         #expect(outcome["s"].reason == "\"./file\" can't be started: Permission denied")
     }
 
-    @Test func aMissingWorkingDirectoryIsSaid() async {
+    @Test func `a missing working directory is reported`() async {
         let outcome = await run([.shell("s", "true") { $0.workingDirectory = "not/there" }])
         #expect(outcome.verdict == .failed)
         #expect(
@@ -76,20 +76,20 @@ import TestSupport
         )
     }
 
-    @Test func theWorkingDirectoryIsBelowTheWorkspace() async throws {
+    @Test func `the working directory is below the workspace`() async throws {
         try RunFolder.current.write("", to: "sub/folder/x")
         let outcome = await run([.shell("s", "touch here") { $0.workingDirectory = "sub/folder" }])
         #expect(outcome.verdict == .passed)
         #expect(RunFolder.current.text("sub/folder/here") != nil)
     }
 
-    @Test func aNulByteIsRefused() async {
+    @Test func `a NUL byte is refused`() async {
         let outcome = await run([PlannedStep(name: "s", action: .command(["echo", "a\0b"]))])
         #expect(outcome["s"].status == .failed)
         #expect(outcome["s"].reason?.contains("NUL") ?? false)
     }
 
-    @Test func argumentsOfAnyLengthArriveOrAreRefused() async {
+    @Test func `arguments of any length arrive or are refused`() async {
         let long = String(repeating: "x", count: 100_000)
         let outcome = await run([
             PlannedStep(
@@ -100,12 +100,12 @@ import TestSupport
         #expect(outcome["too long"].reason?.contains("Argument list too long") ?? false)
     }
 
-    @Test func aClosureRunsByTheCommandOfTheSetting() async {
+    @Test func `a closure runs by the command of the setting`() async {
         let outcome = await run([PlannedStep(name: "s", action: .closure)])
         #expect(RunFolder.current.log(outcome["s"]) == "closure s\n")
     }
 
-    @Test func valuesPassFromStepToStep() async {
+    @Test func `values pass from step to step`() async {
         let outcome = await run([
             .shell("version", "echo '\"1.2\"' > $PIPECTL_VALUES_OUT/version.json") { $0.publishes = ["version"] },
             .shell("use", "cat $PIPECTL_VALUES_IN/version.json", needs: ["version"]) { $0.reads = ["version"] },
@@ -132,7 +132,7 @@ import TestSupport
         #expect(outcome["s"].reason == reason)
     }
 
-    @Test func aValueOfAnEarlierAttemptDoesNotCount() async {
+    @Test func `a value of an earlier attempt is not used`() async {
         let outcome = await run([
             .shell("s", "[ $PIPECTL_ATTEMPT = 2 ] || { echo 1 > $PIPECTL_VALUES_OUT/v.json; exit 1; }") {
                 $0.publishes = ["v"]
@@ -143,7 +143,7 @@ import TestSupport
         #expect(outcome["s"].reason?.contains("did not publish it") ?? false)
     }
 
-    @Test func linesOfOutputAreEvents() async {
+    @Test func `lines of output are events`() async {
         let events = EventList()
         _ = await run([.shell("s", "echo one; printf '\\033[31mtwo\\033[0m\\n'")], events: events)
         let last = events.events.last { if case .stepOutput = $0 { true } else { false } }

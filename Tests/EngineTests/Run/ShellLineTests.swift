@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct ShellLineTests {
-    @Test func theShellSaysWhatItCanNotStart() async throws {
+    @Test func `the shell reports a command that it can't start`() async throws {
         try RunFolder.current.write("echo $((1 + 2)) $1", to: "script")
         try RunFolder.current.write("echo never", to: "closed")
         try FileManager.default.setAttributes(
@@ -23,7 +23,7 @@ import Testing
         #expect(RunFolder.current.log(outcome["script"]) == "3 a\n")
     }
 
-    @Test func aSignalCountsAsTheExitCodeThatAShellReports() async throws {
+    @Test func `a signal gives the exit code that a shell reports`() async throws {
         try RunFolder.current.write("#!/bin/sh\nkill -9 $$\n", to: "end")
         try FileManager.default.setAttributes(
             [.posixPermissions: 0o755], ofItemAtPath: RunFolder.current.workspace + "/end")

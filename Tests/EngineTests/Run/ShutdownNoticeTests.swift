@@ -15,7 +15,7 @@ struct ShutdownNoticeTests {
     private static let byTerm = ProcessEnd(signal: SIGTERM)
     private static let asked = ProcessEnd(signal: SIGTERM, stopped: StopRequest(.cancelled, reason: "cancelled"))
 
-    @Test func onlyWhatNobodyAskedForIsAShutdowns() {
+    @Test func `only a SIGTERM that nobody requested counts as a shutdown`() {
         #expect(ShutdownNotice.mayBeOfShutdown(.success(Self.byTerm)))
         #expect(ShutdownNotice.mayBeOfShutdown(.success(ProcessEnd(exitCode: 143))))
         #expect(ShutdownNotice.mayBeOfShutdown(.failure(StepProcessProblem.lost)))
@@ -52,7 +52,7 @@ struct ShutdownNoticeTests {
         return flag.isSet.withLock { $0 }
     }
 
-    @Test func theProcessEndsOnlyWhereItWasToldTo() async {
+    @Test func `the process ends only if that is requested`() async {
         #expect(await leaves(Self.byTerm, told: true))
         #expect(await !leaves(Self.byTerm, told: false), "a step may end itself so")
         #expect(await !leaves(ProcessEnd(exitCode: 1), told: true), "a failure is one, also while the box drains")

@@ -28,7 +28,7 @@ extension SlotPool {
         ResourceUse(resource: Resource(name, capacity: capacity), units: units)
     }
 
-    @Test func unitsOfOneNameAddUp() async {
+    @Test func `units of one resource add up`() async {
         let pool = SlotPool(slots: 2)
         let twice = [use("r", of: 2), use("r", of: 2)]
         #expect(await pool.acquire(twice))
@@ -38,7 +38,7 @@ extension SlotPool {
         #expect(pool.impossibility(of: [use("r"), use("r")]) == "it uses 2 of \"r\" and the box has 1")
     }
 
-    @Test func aCancelledWaiterHoldsNothing() async {
+    @Test func `a cancelled waiter holds nothing`() async {
         let pool = SlotPool(slots: 1)
         #expect(await pool.acquire([]))
         let waiter = Task { await pool.acquire([]) }
@@ -49,7 +49,7 @@ extension SlotPool {
         #expect(!pool.takeNow([]))
     }
 
-    @Test func aTicketThatWasGivenUpBeforeIsNotWaitedWith() async {
+    @Test func `a ticket that was given up before is not waited for`() async {
         let pool = SlotPool(slots: 1)
         #expect(await pool.acquire([]))
         let ticket = pool.reserve([], turn: SlotPool.Turn(run: 1, place: 0))
@@ -59,7 +59,7 @@ extension SlotPool {
         #expect(pool.takeNow([]))
     }
 
-    @Test func whoWaitsForAResourceDoesNotHoldUpTheOthers() async {
+    @Test func `a waiter for a resource does not delay others`() async {
         let pool = SlotPool(slots: 3)
         #expect(await pool.acquire([use("r")]))
         async let second = pool.acquire([use("r")])
@@ -71,7 +71,7 @@ extension SlotPool {
         pool.release([])
     }
 
-    @Test func aRunsStepsAreServedInItsOrderAndOtherRunsInTurn() async throws {
+    @Test func `steps of one run are served in order, and runs in turn`() async throws {
         let pool = SlotPool(slots: 1)
         #expect(await pool.acquire([]))
         let (one, other) = (pool.takeRunNumber(), pool.takeRunNumber())
@@ -98,7 +98,7 @@ extension SlotPool {
     }
 
     /// Many tasks that come, hold, go and give up, with never more than there is and never a lost unit.
-    @Test func nothingIsLostUnderLoad() async {
+    @Test func `no slot is lost under load`() async {
         let pool = SlotPool(slots: 3)
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<400 {

@@ -26,7 +26,7 @@ import TestSupport
     }
 
     @Test(arguments: Ending.allCases, 0..<20)
-    func nothingLivesOneSecondAfterTheGrace(ending: Ending, round: Int) async throws {
+    func `no process lives one second after the grace period`(ending: Ending, round: Int) async throws {
         let marker = Marker()
         let folder = RunFolder.current
         let stop = StopSignal()
@@ -58,7 +58,7 @@ import TestSupport
     }
 
     /// pipectl itself dies: an exit test's process is the one that runs the step and is killed.
-    @Test(arguments: 0..<20) func nothingLivesAfterPipectlWasKilled(round: Int) async throws {
+    @Test(arguments: 0..<20) func `no process lives after pipectl was killed`(round: Int) async throws {
         let marker = Marker()
         let folder = RunFolder.current.root
         let number = marker.seconds
@@ -81,7 +81,7 @@ import TestSupport
         #expect(marker.survivors == [])
     }
 
-    @Test func processesThatHopAreCaught() async throws {
+    @Test func `processes that change their session are killed`() async throws {
         let marker = Marker()
         // Each lives for a moment and hands over to a child in a new session.
         let hop = "trap '' TERM; setsid sh \\$0 \(marker.seconds) & exit 0"
@@ -96,7 +96,7 @@ import TestSupport
         #expect(marker.survivors == [])
     }
 
-    @Test func aSupervisorThatAStepStoppedIsKilledWithAll() async throws {
+    @Test func `a supervisor that a step stopped is killed with its processes`() async throws {
         let marker = Marker()
         let stop = StopSignal()
         async let outcome = run(
@@ -108,7 +108,7 @@ import TestSupport
         #expect(marker.survivors == [])
     }
 
-    @Test func aDeepChainOfProcessesIsEnded() async throws {
+    @Test func `a deep chain of processes is ended`() async throws {
         let marker = Marker()
         let line = """
             cat > deep <<'END'

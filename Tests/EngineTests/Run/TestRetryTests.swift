@@ -45,7 +45,7 @@ import TestSupport
         return (outcome, folder.text("ran.txt")?.split(separator: "\n").map(String.init) ?? [])
     }
 
-    @Test func aTestThatPassesThenIsFlaky() async throws {
+    @Test func `a test that passes on a retry is flaky`() async throws {
         let (outcome, ran) = try await tries(["shaky": 1])
         #expect(outcome.verdict == .flaky)
         #expect(ran == ["S/steady S/shaky S/broken", "S/shaky"])
@@ -56,21 +56,21 @@ import TestSupport
         #expect(outcome.tests.filter { $0.name == "shaky" }.map(\.attempt) == [1, 2])
     }
 
-    @Test func aTestThatFailsAgainHasFailed() async throws {
+    @Test func `a test that fails again has failed`() async throws {
         let (outcome, ran) = try await tries(["shaky": 1, "broken": 9])
         #expect(outcome.verdict == .failed)
         #expect(ran == ["S/steady S/shaky S/broken", "S/shaky S/broken"])
         #expect(outcome.steps.first?.reason == "1 test failed, and again when retried alone: S/broken")
     }
 
-    @Test func onlyWhatStillFailsIsTriedOnceMore() async throws {
+    @Test func `only tests that still fail are tried again`() async throws {
         let (outcome, ran) = try await tries(["shaky": 1, "broken": 2], retry: TestRetry(filter: .names, times: 3))
         #expect(outcome.verdict == .flaky)
         #expect(ran == ["S/steady S/shaky S/broken", "S/shaky S/broken", "S/broken"])
     }
 
     /// One more failure of a test that is known to fail by chance says little; of another one it says that it has failed.
-    @Test func testsThatAreKnownToBeFlakyAreTriedMoreOften() async throws {
+    @Test func `tests that are known to be flaky get further attempts`() async throws {
         let retry = TestRetry(filter: .names, timesKnown: 3)
         let (known, ran) = try await tries(["shaky": 3], retry: retry, knownFlaky: ["S/shaky"])
         #expect(known.verdict == .flaky)
@@ -83,13 +83,13 @@ import TestSupport
         #expect(broken.verdict == .failed && four.count == 4, "and what fails in all of them has failed")
     }
 
-    @Test func tooManyFailuresAreNoAccident() async throws {
+    @Test func `too many failures are not retried`() async throws {
         let (outcome, ran) = try await tries(["shaky": 1, "broken": 1], retry: TestRetry(filter: .names, maximum: 1))
         #expect(outcome.verdict == .failed && ran.count == 1)
     }
 
     /// Whoever runs nothing and says that all is well has not run the test.
-    @Test func aTryThatDoesNotRunTheTestProvesNothing() async throws {
+    @Test func `an attempt that does not run the test proves nothing`() async throws {
         let line =
             "if [ $# -eq 0 ]; then sh tests.sh; fi; echo '<testsuite><testcase name=\"x\"/></testsuite>' > results.xml; : \"$@\""
         let (outcome, ran) = try await tries(["shaky": 1], line: line)
@@ -99,7 +99,7 @@ import TestSupport
     }
 
     /// Names are words of the shell, never what it reads.
-    @Test func aNameIsNeverRun() async throws {
+    @Test func `a test's name is never run as a command`() async throws {
         let folder = RunFolder.current
         let name = "a'; touch owned; $(touch owned) `touch owned` \"b"
         let quoted = name.replacing("\"", with: "&quot;")
@@ -117,7 +117,7 @@ import TestSupport
         #expect(folder.text("owned") == nil)
     }
 
-    @Test func aTestInQuarantineFailsNothing() async throws {
+    @Test func `a quarantined test does not fail the step`() async throws {
         let quarantine = [Quarantine(test: "S/broken", until: "2026-12-31", reason: "being mended")]
         let (outcome, _) = try await tries(["broken": 9], quarantine: quarantine)
         #expect(outcome.verdict == .passed)
@@ -130,7 +130,7 @@ import TestSupport
     }
 
     /// The short form of script/flaky-rate: each verdict is the one that the failures call for.
-    @Test(.timeLimit(.minutes(2))) func verdictsOverManyRuns() async throws {
+    @Test(.timeLimit(.minutes(2))) func `verdicts of many runs match their probabilities`() async throws {
         var state: UInt64 = 20_261_121
         for _ in 0..<40 {
             var left: [String: Int] = [:]

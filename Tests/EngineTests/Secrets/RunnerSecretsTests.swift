@@ -25,7 +25,7 @@ import TestSupport
         }
     }
 
-    @Test func secretsOfARunArePrintedWithoutTheirValues() {
+    @Test func `a run's secrets print without their values`() {
         let bytes = Array("hunter2hunter2".utf8)
         let secrets = RunSecrets([Secret(name: "TOKEN", bytes: bytes)])
         var dumped = ""
@@ -54,7 +54,7 @@ import TestSupport
         return found
     }
 
-    @Test func whatAStepPrintsIsMaskedOnItsWay() async throws {
+    @Test func `output is masked as it is written`() async throws {
         let events = EventList()
         let outcome = await run(
             [
@@ -72,7 +72,7 @@ import TestSupport
         #expect(try leaks(outcome, events) == [])
     }
 
-    @Test func aSecretInAFileIsHandedOverAndNamedByAVariable() throws {
+    @Test func `a secret's file is named by a variable`() throws {
         let runner = Runner(
             setting: setting(RunSecrets([Secret(name: "KEY", bytes: [0, 1, 2, 0xff, 10, 11, 12, 10])])),
             pool: SlotPool(slots: 1), emit: { _ in })
@@ -86,7 +86,7 @@ import TestSupport
         runner.setting.removeSecretsFolder(of: command)
     }
 
-    @Test func aSecretsFileIsThereWhileTheStepRunsAndGoneAfter() async throws {
+    @Test func `a secret's file exists only while the step runs`() async throws {
         let bytes = [UInt8]((0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
         let copy = RunFolder.current.path("copies") + "/key"
         let line = "cp \"$KEY_FILE\" \(copy); stat -c %a \"$KEY_FILE\"; echo \"$KEY_FILE\" > \(copy).path"
@@ -100,20 +100,20 @@ import TestSupport
         #expect(!FileManager.default.fileExists(atPath: FilePath(path).removingLastComponent().string))
     }
 
-    @Test func aVariableHasTheValueWithoutItsLastLineFeed() async throws {
+    @Test func `a variable has the value without the last line feed`() async throws {
         let secrets = RunSecrets([Secret(name: "TOKEN", bytes: Array("two\nlines\r\n".utf8))])
         let outcome = await run([step("test \"$TOKEN\" = \"$(printf 'two\\nlines')\"")], setting: setting(secrets))
         #expect(outcome.verdict == .passed, "\(outcome.reason)")
     }
 
-    @Test func anotherStepSeesNothingOfIt() async throws {
+    @Test func `another step sees nothing of the secret`() async throws {
         let outcome = await run(
             [step("test -n \"$TOKEN\""), .shell("other", "test -z \"${TOKEN+set}${TOKEN_FILE+set}\"")],
             setting: setting())
         #expect(outcome.verdict == .passed, "\(outcome.reason)")
     }
 
-    @Test func whatIsNotSetKeepsItsStepFromStarting() async throws {
+    @Test func `a step whose secret is not set does not start`() async throws {
         for secrets in [RunSecrets.none, RunSecrets([], missing: [:])] {
             let outcome = await run([step("touch started")], setting: setting(secrets))
             #expect(outcome.verdict == .infrastructure)
@@ -130,7 +130,7 @@ import TestSupport
         #expect(outcome["s"].reason?.contains("can't be a variable, because it is not text") == true)
     }
 
-    @Test func anUntrustedRunGoesWithoutAndSaysSoOnce() async throws {
+    @Test func `an untrusted run gets no secrets and says so once`() async throws {
         let plan = Plan(workflow: "w", steps: [step("test -z \"${TOKEN+set}\""), .shell("other", "true")])
         let outcome = await run(plan.steps, setting: setting(.withheld))
         #expect(outcome.verdict == .passed, "\(outcome.reason)")
@@ -140,7 +140,7 @@ import TestSupport
         #expect(RunSecrets.withheld.findings(for: Plan(workflow: "w", steps: [.shell("other", "true")])) == [])
     }
 
-    @Test func aShortSecretIsSaidNotToBeMasked() async throws {
+    @Test func `a secret too short to be masked is reported`() async throws {
         let secrets = RunSecrets([Secret(name: "TOKEN", bytes: Array("12345\n".utf8))])
         let plan = Plan(workflow: "w", steps: [step("echo $TOKEN")])
         let finding = try #require(secrets.findings(for: plan).first)
@@ -149,7 +149,7 @@ import TestSupport
         #expect(!finding.message.contains("12345"))
     }
 
-    @Test func anArtifactWithASecretIsNotKept() async throws {
+    @Test func `an artifact that contains a secret is not stored`() async throws {
         let events = EventList()
         let outcome = await run(
             [
@@ -166,7 +166,7 @@ import TestSupport
         #expect(try leaks(outcome, events) == [])
     }
 
-    @Test func anArtifactNamedByASecretIsNotKept() async throws {
+    @Test func `an artifact whose name contains a secret is not stored`() async throws {
         let events = EventList()
         let outcome = await run(
             [
@@ -182,7 +182,7 @@ import TestSupport
         #expect(!"\(outcome)\(events.events)".contains("v@lue.with"))
     }
 
-    @Test func testResultsAreMaskedInTheFileAndInWhatIsRead() async throws {
+    @Test func `test results are masked in the file and when read`() async throws {
         let events = EventList()
         let outcome = await run(
             [
@@ -204,7 +204,7 @@ import TestSupport
         #expect(try leaks(outcome, events) == [])
     }
 
-    @Test func aPublishedValueWithASecretFailsTheStep() async throws {
+    @Test func `a published value with a secret fails the step`() async throws {
         let events = EventList()
         let outcome = await run(
             [step("printf '\"%s\"' \"$TOKEN\" > $PIPECTL_VALUES_OUT/v.json") { $0.publishes = ["v"] }],
@@ -216,7 +216,7 @@ import TestSupport
         #expect(try leaks(outcome, events) == [])
     }
 
-    @Test func theLastLineIsMaskedAndNotDelayed() async throws {
+    @Test func `the last line is masked without a delay`() async throws {
         let events = EventList()
         let outcome = await run(
             [step("echo start; printf 'key %s ok? ' \"$TOKEN\"; sleep 0.4; printf 's3\\033[1mcr3t-v@lue/with=more'")],
