@@ -21,7 +21,7 @@ import Testing
         return id
     }
 
-    @Test func aHeldRunWaitsUntilSomebodyApproves() async throws {
+    @Test func `a held run waits until a person approves`() async throws {
         let index = try await Index.watching()
         let id = try await held(index)
         let summary = try #require(try await index.run(id)).summary
@@ -47,7 +47,7 @@ import Testing
         #expect(try await index.approval(holdingFor: "c") == nil)
     }
 
-    @Test func aRejectedRunEndsAndItsAnswerStands() async throws {
+    @Test func `a rejected run ends and its answer is final`() async throws {
         let index = try await Index.watching()
         let id = try await held(index)
         _ = try await index.answer(id, step: nil, .rejected, by: "ada", user: 7, comment: "no")
@@ -63,7 +63,7 @@ import Testing
         #expect(try await index.approval(holdingFor: "b") == nil)
     }
 
-    @Test func whatDoesNotWaitCannotBeAnswered() async throws {
+    @Test func `a run that does not wait can't be answered`() async throws {
         let index = try await Index.watching()
         func refusal(_ id: RunID, step: String? = nil) async -> ArchiveError? {
             await #expect(throws: ArchiveError.self) {
@@ -85,7 +85,7 @@ import Testing
         #expect(await refusal(id)?.description.contains("has ended") == true)
     }
 
-    @Test func aNewerPushTakesThePlaceOfAHeldRun() async throws {
+    @Test func `a newer push supersedes a held run`() async throws {
         let index = try await Index.watching()
         let id = try await held(index)
         let newer = try await index.accept(Sample.request(head: 2))
@@ -95,7 +95,7 @@ import Testing
         #expect(try await index.claimNext()?.id == newer.run.id)
     }
 
-    @Test func aRunThatIsBeingDisplacedIsNotHeld() async throws {
+    @Test func `a run that is being superseded is not held`() async throws {
         let index = try await Index.watching()
         let id = try await index.accept(Sample.request()).run.id
         try await index.markRunning(id)
@@ -105,7 +105,7 @@ import Testing
         #expect(try await index.run(id)?.summary.state == .running)
     }
 
-    @Test func aHeldRunOutlivesARestartAndCanBeCancelled() async throws {
+    @Test func `a held run survives a restart and can be cancelled`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/index.sqlite"
         let id: RunID
@@ -121,7 +121,7 @@ import Testing
         #expect(try await index.run(id)?.summary.heldFor == nil)
     }
 
-    @Test func aPutBackRunIsAnotherAttempt() async throws {
+    @Test func `a requeued run is another attempt`() async throws {
         let index = try await Index.watching()
         let id = try await index.accept(Sample.request()).run.id
         try await index.markRunning(id)
@@ -130,7 +130,7 @@ import Testing
         #expect(try await index.claimNext()?.attempt == 2, "a step's question holds no run back")
     }
 
-    @Test func answersComeBackFromTheArchive() async throws {
+    @Test func `answers are restored from the archive`() async throws {
         let room = try ArchiveRoom()
         let id = try await held(room.index)
         _ = try await room.index.answer(id, step: nil, .approved, by: "ada", user: 7, comment: "fine")

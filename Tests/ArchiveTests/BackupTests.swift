@@ -17,7 +17,7 @@ import Testing
         path = folder.path + "/index.sqlite"
     }
 
-    @Test func theCopyIsWholeAndDoesNotHinderWriters() async throws {
+    @Test func `the copy is complete and does not block writers`() async throws {
         let index = try Index(path: path)
         try await index.completed(Sample.request(head: 1))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -34,7 +34,7 @@ import Testing
         #expect(try names().filter { $0.contains(".new") }.isEmpty)
     }
 
-    @Test func aDamagedIndexDoesNotReplaceAGoodCopy() async throws {
+    @Test func `a damaged index does not replace a sound copy`() async throws {
         do {
             let index = try Index(path: path)
             for number in 1...40 { try await index.completed(Sample.request(change: "\(number)", head: number)) }
@@ -49,7 +49,7 @@ import Testing
         #expect(try names().filter { $0.contains(".new") }.isEmpty)
     }
 
-    @Test func theErrorNamesTheOneCommand() async throws {
+    @Test func `the error names the one command to run`() async throws {
         do {
             let index = try Index(path: path)
             for number in 1...40 { try await index.completed(Sample.request(change: "\(number)", head: number)) }
@@ -64,7 +64,7 @@ import Testing
         #expect(Index.missing(path, runs: 3).description.contains("archive.git has 3 runs"))
     }
 
-    @Test func whatHappenedSinceTheCopyIsNeitherLostNorRepeated() async throws {
+    @Test func `runs since the copy are neither lost nor repeated`() async throws {
         let store = try ArchiveStore(home: folder.path)
         let release = Sample.request("alpha", "release", change: nil, head: 4, atMostOnce: true)
         do {
@@ -97,7 +97,7 @@ import Testing
         #expect(try names().contains { $0.hasPrefix("index.sqlite.damaged-") }, "the damaged one is kept")
     }
 
-    @Test func aDamagedCopyIsNotTaken() async throws {
+    @Test func `a damaged copy is not used`() async throws {
         do { _ = try Index(path: path) }
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
         try Data(repeating: 0x5A, count: 50_000).write(to: URL(fileURLWithPath: copy))

@@ -16,7 +16,7 @@ import Testing
         path = folder.path + "/index.sqlite"
     }
 
-    @Test func whatWasAcceptedIsThereAfterReopening() async throws {
+    @Test func `accepted runs are there after reopening`() async throws {
         do {
             let index = try Index(path: path)
             try await index.recordBaseline(
@@ -30,7 +30,7 @@ import Testing
         #expect(try await index.accept(Sample.request(head: 3)).run.id == 3)
     }
 
-    @Test func commitsReachTheDisk() async throws {
+    @Test func `commits reach the disk`() async throws {
         let index = try Index(path: path)
         let settings = try await index.write { db in
             [try String.fetchOne(db, sql: "PRAGMA journal_mode"), try String.fetchOne(db, sql: "PRAGMA synchronous")]
@@ -39,7 +39,7 @@ import Testing
     }
 
     /// A look that accepts runs does not wait for the disk; the first of its runs has it flushed.
-    @Test func looksAreFlushedTogether() async throws {
+    @Test func `observations are flushed together`() async throws {
         let index = try Index(path: path)
         try await index.recordBaseline(of: "alpha", location: "/alpha", refs: [String: String]())
         #expect(!index.hasUnflushed)
@@ -62,7 +62,7 @@ import Testing
         #expect(!index.hasUnflushed)
     }
 
-    @Test func numbersAreNeverUsedAgain() async throws {
+    @Test func `numbers are never used again`() async throws {
         do {
             let index = try Index(path: path)
             try await index.completed(Sample.request(head: 1))
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: [Data("this is no database, and never was one".utf8), Data(repeating: 0x5A, count: 100_000)])
-    func aFileThatIsNoDatabaseIsNamedAndKept(_ content: Data) async throws {
+    func `a file that is not a database is named and left alone`(_ content: Data) async throws {
         try content.write(to: URL(fileURLWithPath: path))
         let error = #expect(throws: ArchiveError.self) { try Index(path: path) }
         #expect(error?.code == .damagedIndex)
@@ -83,7 +83,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
     }
 
-    @Test func aTruncatedFileIsNoticed() async throws {
+    @Test func `a truncated file is detected`() async throws {
         try await fill()
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
         let size = try file.seekToEnd()
@@ -93,7 +93,7 @@ import Testing
         #expect(error?.code == .damagedIndex)
     }
 
-    @Test func anOverwrittenPageIsNoticed() async throws {
+    @Test func `an overwritten page is detected`() async throws {
         try await fill()
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
         try file.seek(toOffset: 4096 * 3)
@@ -103,7 +103,7 @@ import Testing
         #expect(error?.code == .damagedIndex)
     }
 
-    @Test func aDamagedIndexIsSetAsideAndMadeAgain() async throws {
+    @Test func `a damaged index is set aside and made again`() async throws {
         let store = try ArchiveStore(home: folder.path)
         try await store.write(Sample.report(7), request: Sample.request(), tests: Sample.tests)
         let garbage = Data("garbage".utf8)
@@ -116,7 +116,7 @@ import Testing
         #expect(try await index.accept(Sample.request(head: 2)).run.id == 8)
     }
 
-    @Test func aFullDiskLosesNothingThatWasAccepted() async throws {
+    @Test func `a full disk loses no accepted run`() async throws {
         let index = try Index(path: path)
         let pages = try await index.write { db in
             let count = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
@@ -144,7 +144,7 @@ import Testing
         #expect(try await reopened.queued().count == accepted.count + 1)
     }
 
-    @Test func aNewerSchemaIsRefused() async throws {
+    @Test func `a newer schema is refused`() async throws {
         try await fill()
         let queue = try DatabaseQueue.patient(path)
         try await queue.write { db in
@@ -157,14 +157,14 @@ import Testing
         #expect(error?.description.contains(path) == true)
     }
 
-    @Test func aFolderThatIsNotThereIsNamed() {
+    @Test func `a missing folder is named`() {
         let missing = folder.path + "/nowhere/index.sqlite"
         let error = #expect(throws: ArchiveError.self) { try Index(path: missing) }
         #expect(error?.code == .unusableIndex)
         #expect(error?.description.contains(missing) == true)
     }
 
-    @Test func aCommandReadsWhileTheDaemonWrites() async throws {
+    @Test func `a command reads while the daemon writes`() async throws {
         let daemon = try Index(path: path)
         try await daemon.accept(Sample.request(head: 1))
         let command = try Index(path: path, check: .none)

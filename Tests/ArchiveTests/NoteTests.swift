@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct NoteTests {
-    @Test func aNoteTellsTheVerdictAndTheNextStep() {
+    @Test func `a note has the verdict and the next step`() {
         var report = Sample.report(12, verdict: .failed)
         report.steps[1].status = .failed
         report.steps[1].reason = "exit code 1"
@@ -26,7 +26,7 @@ import Testing
         #expect(lines.count < 24, "one screen")
     }
 
-    @Test func textOfTheChangeStaysInItsLine() {
+    @Test func `text of the change stays on its line`() {
         var report = Sample.report(12, verdict: .failed)
         report.comparison = Comparison(
             against: 3, commit: Sample.commit(0),
@@ -36,7 +36,7 @@ import Testing
         #expect(note.split(separator: "\n").allSatisfy { $0.count <= 160 })
     }
 
-    @Test func aCommitHasOneParagraphForEachWorkflow() async throws {
+    @Test func `a commit has one paragraph for each workflow`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/watched.git"
         let head = try {

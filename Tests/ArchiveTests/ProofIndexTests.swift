@@ -50,7 +50,7 @@ import Testing
             of: [key, Self.key(999).value], in: request.repository, scopes: ProofScope.believed(trust, request))[key]
     }
 
-    @Test func aChangeProvesForItselfAndMergedCodeForAll() async throws {
+    @Test func `a change's proof is valid for it, and merged code's for all`() async throws {
         let room = try ArchiveRoom()
         let (seven, eight) = (Sample.request(change: "7"), Sample.request(change: "8", head: 2))
         let first = try await run(room, seven, .change, [Self.step("build", Self.key(1))])
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func aChangeUnderTheNameOfAnotherOneBelievesNothingOfThat() async throws {
+    @Test func `a change with the name of another one does not use its proofs`() async throws {
         let room = try ArchiveRoom()
         try await room.index.recordBaseline(of: "alpha", location: "", refs: [:])
         func look(_ state: ChangeRecord.State, landed: String? = nil) async throws {
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func whatAChangeProvedCountsForAllOnceItHasLanded() async throws {
+    @Test func `a change's proof is valid for all once the change has landed`() async throws {
         let room = try ArchiveRoom()
         let first = try await run(room, Sample.request(change: "7"), .change, [Self.step("build", Self.key(1))])
         let cited = Self.step("build", Self.key(1), provedBy: first)
@@ -128,13 +128,13 @@ import Testing
     }
 
     @Test(arguments: [StepStatus.failed, .skipped, .cancelled, .timedOut, .infrastructure])
-    func onlyAStepThatPassedIsAProof(status: StepStatus) async throws {
+    func `only a passed step is a proof`(status: StepStatus) async throws {
         let room = try ArchiveRoom()
         try await run(room, Sample.request(), .change, [Self.step("a", Self.key(1), status)], verdict: .failed)
         #expect(try await proof(room, 1, .change, Sample.request()) == nil)
     }
 
-    @Test func aBranchThatIsMadeAnewBelievesNothingOfTheOneBefore() async throws {
+    @Test func `a branch that is made anew does not use the old one's proofs`() async throws {
         let room = try ArchiveRoom()
         try await room.index.recordBaseline(
             of: "alpha", location: "", refs: ["refs/heads/x": Sample.commit(1), "refs/heads/y": Sample.commit(1)])
@@ -169,7 +169,7 @@ import Testing
     }
 
     /// What it began with was made by the step that was wrong.
-    @Test func whatNeededAWrongStepIsNoProofEither() async throws {
+    @Test func `steps that needed a wrongly proved step lose their proofs`() async throws {
         let room = try ArchiveRoom()
         var steps = [1, 2, 3, 4].map { Self.step("s\($0)", Self.key($0)) }
         (steps[1].needs, steps[2].needs) = (["s1"], ["s2"])
@@ -184,7 +184,7 @@ import Testing
         #expect(left == ["s1", "s4"], "of s1 by its definition only")
     }
 
-    @Test func aWorkingTreeProvesNothing() async throws {
+    @Test func `a working tree proves nothing`() async throws {
         let room = try ArchiveRoom()
         var request = Sample.request(change: nil)
         (request.ref, request.branch, request.event) = ("", nil, .manual)
@@ -192,14 +192,14 @@ import Testing
         #expect(try await proof(room, 1, .change, request) == nil)
     }
 
-    @Test func aStepOfAFailedRunThatPassedIsAProof() async throws {
+    @Test func `a passed step of a failed run is a proof`() async throws {
         let room = try ArchiveRoom()
         let steps = [Self.step("a", Self.key(1)), Self.step("b", nil, .failed)]
         try await run(room, Sample.request(), .change, steps, verdict: .failed)
         #expect(try await proof(room, 1, .change, Sample.request()) != nil)
     }
 
-    @Test func aProofGoesWithItsRun() async throws {
+    @Test func `a proof is removed with its run`() async throws {
         let room = try ArchiveRoom { Sample.start.addingTimeInterval(100 * 86_400) }
         let first = try await run(room, Sample.request(change: "7"), .change, [Self.step("a", Self.key(1))])
         try await run(
@@ -213,7 +213,7 @@ import Testing
         #expect(try await proof(room, 2, .change, Sample.request(change: "9")) != nil)
     }
 
-    @Test func outputsAreKeptAsLongAsTheirRun() async throws {
+    @Test func `outputs are stored as long as their run`() async throws {
         let room = try ArchiveRoom { Date().addingTimeInterval(200 * 86_400) }
         var step = Self.step("build", Self.key(1))
         step.outputs = OutputRecord(sha256: ArchiveRoom.digest, bytes: 3, files: 1)
@@ -238,7 +238,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func aProofThatWasWrongTakesItsClassWithIt() async throws {
+    @Test func `a wrong proof removes all proofs of its declaration`() async throws {
         let room = try ArchiveRoom()
         let (one, other) = (Self.key(1, definition: "lying"), Self.key(2, definition: "lying"))
         let first = try await run(
@@ -264,7 +264,7 @@ import Testing
         #expect(try await proof(room, 1, .change, request) != nil)
     }
 
-    @Test func aWrongProofOfOneChangeMayCostThatChangeAlone() async throws {
+    @Test func `a wrong proof of one change may affect that change alone`() async throws {
         let room = try ArchiveRoom()
         let (seven, eight) = (Sample.request(change: "7", head: 1), Sample.request(change: "8", head: 2))
         let first = try await run(room, seven, .change, [Self.step("a", Self.key(1, definition: "lying"))])
@@ -278,7 +278,7 @@ import Testing
         #expect(try await room.index.distrustedSteps(of: "alpha").isEmpty)
     }
 
-    @Test func oneProofThatWasWrongIsHeldAgainstItsStepForAWeekAndASecondOneForGood() async throws {
+    @Test func `a step is distrusted for a week after one wrong proof and for good after two`() async throws {
         let room = try ArchiveRoom()
         func wrong(_ head: Int, _ day: Double) async throws {
             var failed = Self.step("a", nil, .failed)
@@ -302,7 +302,7 @@ import Testing
         #expect(try await distrusted(999) == ["a"])
     }
 
-    @Test func aRunFromNothingBelievesNoWarmRunAndItsFailureTakesThemAway() async throws {
+    @Test func `a fresh run uses no warm run's proof, and its failure removes them`() async throws {
         let room = try ArchiveRoom()
         let base = Report.Base(run: 1, commit: Sample.commit(1), changedFiles: 0)
         func believed(_ number: Int, fromNothing: Bool) async throws -> RunID? {
@@ -337,7 +337,7 @@ import Testing
     }
 
     /// But those of changes, whose names may be others' since.
-    @Test func reindexingMakesTheSameProofs() async throws {
+    @Test func `reindexing gives the same proofs`() async throws {
         let room = try ArchiveRoom()
         let seven = Sample.request(change: "7")
         let first = try await run(room, seven, .change, [Self.step("a", Self.key(1)), Self.step("d", Self.key(4))])
@@ -370,7 +370,7 @@ import Testing
         #expect(found.values.map(\.citation.run) == [next], "what it proves from now on holds")
     }
 
-    @Test func aReportThatWasNotArchivedProvesNothing() async throws {
+    @Test func `a report that was not archived proves nothing`() async throws {
         let room = try ArchiveRoom()
         let request = Sample.request()
         let id = try await room.index.accept(request).run.id
@@ -381,7 +381,7 @@ import Testing
         #expect(try await proof(room, 1, .change, request) == nil, "nobody could read what it proves")
     }
 
-    @Test func artifactsOfAProvedStepNeedNoFileOfTheRun() async throws {
+    @Test func `artifacts of a proved step need no file of the run`() async throws {
         let room = try ArchiveRoom()
         let first = try await room.completed(artifacts: [ArchiveRoom.artifact])
         let request = Sample.request(change: "8", head: 2)
@@ -399,7 +399,7 @@ import Testing
         await #expect(throws: ArchiveError.self) { try await room.store.write(unproved, request: request) }
     }
 
-    @Test func anIndexFromBeforeProofsIsBroughtUp() async throws {
+    @Test func `an index from before proofs is migrated`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/index.sqlite"
         let old = try Index(path: path)

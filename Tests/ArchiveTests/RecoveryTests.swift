@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite struct RecoveryTests {
-    @Test func aLostIndexIsRebuiltFromTheArchive() async throws {
+    @Test func `a lost index is rebuilt from the archive`() async throws {
         let room = try ArchiveRoom()
         for head in 1...5 {
             try await room.completed(
@@ -29,7 +29,7 @@ import Testing
         #expect(try await room.store.reindex(into: rebuilt) == expected(known: 5))
     }
 
-    @Test func numbersOfArchivedRunsAreTakenAfterALoss() async throws {
+    @Test func `numbers of archived runs are not used again after a loss`() async throws {
         let room = try ArchiveRoom()
         for head in 1...3 { try await room.completed(Sample.request(head: head)) }
         let empty = try Index.inMemory()
@@ -46,7 +46,7 @@ import Testing
         #expect(try await room.store.reindex(into: begun).restored == 3)
     }
 
-    @Test func oneUnreadableRunDoesNotStopARebuild() async throws {
+    @Test func `one unreadable run does not stop a rebuild`() async throws {
         let room = try ArchiveRoom()
         for head in 1...3 { try await room.completed(Sample.request(head: head)) }
         try await room.tamper(2, "report.json", Array("{ not json".utf8))
@@ -57,7 +57,7 @@ import Testing
         #expect(outcome.problems.map(\.kind) == [.damagedRun])
     }
 
-    @Test func aCrashBetweenArchiveAndIndexIsSettled() async throws {
+    @Test func `a crash between archive and index is settled`() async throws {
         let room = try ArchiveRoom()
         let id = try await room.index.accept(Sample.request()).run.id
         try await room.index.markRunning(id)
@@ -71,7 +71,7 @@ import Testing
         #expect(try await room.store.settle(room.index) == SettleOutcome())
     }
 
-    @Test func aCrashBeforeTheArchiveIsAnInterruptedRun() async throws {
+    @Test func `a crash before the archive gives an interrupted run`() async throws {
         let room = try ArchiveRoom()
         let id = try await room.index.accept(Sample.request()).run.id
         try await room.index.markRunning(id)
@@ -79,7 +79,7 @@ import Testing
         #expect(try await room.index.recoverInterrupted().map(\.outcome) == [.queued(attempt: 2)])
     }
 
-    @Test func settlingReportsAnotherVerdict() async throws {
+    @Test func `settling reports a different verdict`() async throws {
         let room = try ArchiveRoom()
         let id = try await room.index.accept(Sample.request()).run.id
         try await room.store.write(Sample.report(id), request: Sample.request())
@@ -89,7 +89,7 @@ import Testing
         #expect(outcome.problems.map(\.kind) == [.contradiction])
     }
 
-    @Test func halfWrittenArtifactsAreRemoved() async throws {
+    @Test func `half-written artifacts are removed`() async throws {
         let room = try ArchiveRoom()
         try room.folder.write("home/artifacts/incoming/6F9619FF", Array("half".utf8))
         _ = try await room.store.settle(room.index)
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func aCopyHoldsEveryRun() async throws {
+    @Test func `a copy contains every run`() async throws {
         let room = try ArchiveRoom()
         for head in 1...3 { try await room.completed(Sample.request(head: head)) }
         let copy = room.folder.path + "/copy/archive.git"
@@ -123,7 +123,7 @@ import Testing
         #expect(try await restored.verify(room.index).isEmpty)
     }
 
-    @Test func maintenanceIsAskedForWhenItPays() async throws {
+    @Test func `maintenance is suggested only if it pays`() async throws {
         let room = try ArchiveRoom()
         try await room.completed()
         let little = try room.store.maintenance()

@@ -21,14 +21,14 @@ import Testing
         return room
     }
 
-    @Test func nothingGoesWithoutALimit() async throws {
+    @Test func `nothing is removed without a limit`() async throws {
         let room = try await room()
         let plan = try await room.store.plan(RetentionPolicy(), room.index)
         #expect(plan.removals.isEmpty && plan.artifacts.isEmpty)
         #expect(plan.keptRuns == 5)
     }
 
-    @Test func oldRunsGo() async throws {
+    @Test func `old runs are removed`() async throws {
         let room = try await room()
         let plan = try await room.store.plan(RetentionPolicy(maximumAgeDays: 60), room.index)
         #expect(plan.removals.map(\.run) == [1, 2])
@@ -44,7 +44,7 @@ import Testing
         #expect(try await room.store.plan(RetentionPolicy(maximumAgeDays: 60), room.index).removals.isEmpty)
     }
 
-    @Test func tooManyRunsGoOldestFirst() async throws {
+    @Test func `of too many runs the oldest are removed`() async throws {
         let room = try await room()
         #expect(try await room.store.plan(RetentionPolicy(maximumRuns: 3), room.index).removals.map(\.run) == [1, 2])
         let none = try await room.store.plan(RetentionPolicy(maximumRuns: 0), room.index)
@@ -52,14 +52,14 @@ import Testing
         #expect(none.kept == [RetentionPlan.Kept(run: 5, reason: .newestOfAll)])
     }
 
-    @Test func tooManyBytesGoOldestFirst() async throws {
+    @Test func `of too many bytes the oldest runs are removed`() async throws {
         let room = try await room()
         let each = try await room.store.plan(RetentionPolicy(maximumRuns: 4), room.index).bytes
         let plan = try await room.store.plan(RetentionPolicy(maximumBytes: each * 3 + 50), room.index)
         #expect(plan.removals.map(\.run) == [1, 2])
     }
 
-    @Test func theNewestOfABranchStays() async throws {
+    @Test func `the newest run of a branch stays`() async throws {
         let room = try ArchiveRoom { Self.now }
         for head in 1...3 { try await room.completed(Sample.request(change: nil, head: head)) }
         try await room.completed(Sample.request("alpha", "release", change: nil, head: 3))
@@ -170,14 +170,14 @@ import Testing
         #expect(after.removals.map(\.run).contains(id), "once answered it goes like any other")
     }
 
-    @Test func liveRunsStay() async throws {
+    @Test func `live runs stay`() async throws {
         let room = try await room()
         try await room.index.accept(Sample.request(change: "9", head: 9))
         let plan = try await room.store.plan(RetentionPolicy(maximumRuns: 0), room.index)
         #expect(!plan.removals.map(\.run).contains(6))
     }
 
-    @Test func artifactsGoWithTheirLastRun() async throws {
+    @Test func `artifacts are removed with their last run`() async throws {
         let clock = Date().addingTimeInterval(2 * Self.day)
         let room = try ArchiveRoom { clock }
         for head in 1...2 {
@@ -195,14 +195,14 @@ import Testing
         #expect(room.store.artifact(ArchiveRoom.digest) == nil)
     }
 
-    @Test func anArtifactOfTheLastHourStays() async throws {
+    @Test func `an artifact of the last hour stays`() async throws {
         let room = try ArchiveRoom { Date() }
         _ = try await room.store.write(
             Sample.report(1, artifacts: [ArchiveRoom.artifact]), request: Sample.request(), files: room.files())
         #expect(try await room.store.plan(RetentionPolicy(), room.index).artifacts.isEmpty)
     }
 
-    @Test func nothingIsRemovedWhenTheIndexLacksRuns() async throws {
+    @Test func `nothing is removed if the index lacks runs`() async throws {
         let room = try await room()
         let plan = try await room.store.plan(RetentionPolicy(maximumRuns: 1), room.index)
         try await room.store.write(Sample.report(9, Sample.request(head: 9)), request: Sample.request(head: 9))

@@ -19,7 +19,7 @@ import Testing
         return request
     }
 
-    @Test func pollAndHookAtOnceMakeOneRun() async throws {
+    @Test func `a poll and a hook at the same time make one run`() async throws {
         let index = try await Index.watching()
         let move = RefMove(ref: Self.pull, old: nil, new: Sample.commit(1))
         let outcomes = await withTaskGroup(of: LookOutcome?.self, returning: [LookOutcome?].self) { group in
@@ -36,7 +36,7 @@ import Testing
         #expect(try await index.runs().count == 1)
     }
 
-    @Test func aReplayAfterARestartMakesNone() async throws {
+    @Test func `a replay after a restart makes no run`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/index.sqlite"
         do {
@@ -57,7 +57,7 @@ import Testing
         #expect(try await index.runs().count == 1)
     }
 
-    @Test func aTargetThatMovedMakesANewRun() async throws {
+    @Test func `a target that moved makes a new run`() async throws {
         let index = try await Index.watching()
         #expect(try await index.accept(Self.change(onto: 0)).isNew)
         _ = try await index.cancelQueued(1, reason: "by hand")
@@ -67,7 +67,7 @@ import Testing
         #expect(try await index.accept(Self.change(onto: 10)).isNew == false, "that merge has its verdict")
     }
 
-    @Test func aRetestAndAPushOfTheSameMergeAreOneRun() async throws {
+    @Test func `a retest and a push of the same merge are one run`() async throws {
         let index = try await Index.watching()
         let retest = try await index.accept(Self.change(onto: 10, nonce: "onto \(Sample.commit(10))"))
         let push = try await index.accept(Self.change(onto: 10))
@@ -76,7 +76,7 @@ import Testing
         #expect(push.run.id == retest.run.id)
     }
 
-    @Test func aRebuiltIndexKnowsWhatWasTested() async throws {
+    @Test func `a rebuilt index knows which commits were tested`() async throws {
         let folder = try TemporaryFolder()
         let store = try ArchiveStore(home: folder.path)
         let request = Self.change(onto: 10)
@@ -87,7 +87,7 @@ import Testing
         #expect(try await index.accept(Self.change(onto: 11)).isNew)
     }
 
-    @Test func aCommitOnTwoBranchesIsTwoRuns() async throws {
+    @Test func `a commit on two branches is two runs`() async throws {
         let index = try await Index.watching()
         var other = Sample.request(change: nil)
         other.ref = "refs/heads/stable"

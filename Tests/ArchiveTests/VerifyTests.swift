@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct VerifyTests {
-    @Test func aSoundArchiveHasNoProblems() async throws {
+    @Test func `a sound archive has no problems`() async throws {
         let room = try ArchiveRoom()
         for head in 1...3 { try await room.completed(Sample.request(head: head), artifacts: [ArchiveRoom.artifact]) }
         try await room.index.accept(Sample.request(head: 4))
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: ["report.json", "logs/001-1.log", "results/001-1-1-tests.xml", "tests.json"])
-    func aMissingObjectIsNamed(_ file: String) async throws {
+    func `a missing object is named`(_ file: String) async throws {
         let room = try ArchiveRoom()
         let id = try await room.completed()
         try FileManager.default.removeItem(atPath: try await room.object(id, file))
@@ -25,7 +25,7 @@ import Testing
         #expect(problems.first?.description.contains("pipectl archive push") == true)
     }
 
-    @Test func aChangedObjectIsNamed() async throws {
+    @Test func `a changed object is named`() async throws {
         let room = try ArchiveRoom()
         let (id, other) = (
             try await room.completed(), try await room.completed(Sample.request(head: 2), verdict: .failed)
@@ -56,7 +56,7 @@ import Testing
         #expect(error?.run == id)
     }
 
-    @Test func unknownKeysAreAccepted() async throws {
+    @Test func `unknown keys are accepted`() async throws {
         let room = try ArchiveRoom()
         let id = try await room.completed()
         let text = try await withRepository(at: room.store.repositoryPath) { repository in
@@ -69,7 +69,7 @@ import Testing
         #expect(try await room.store.report(id) == Sample.report(id))
     }
 
-    @Test func artifactsAreComparedWithTheirDigests() async throws {
+    @Test func `artifacts are compared with their digests`() async throws {
         let room = try ArchiveRoom()
         let id = try await room.completed(artifacts: [ArchiveRoom.artifact])
         let path = try #require(room.store.artifact(ArchiveRoom.digest))
@@ -81,7 +81,7 @@ import Testing
         #expect(problems.first?.description.contains("pipectl rerun \(id)") == true)
     }
 
-    @Test func eachSideMustKnowTheOther() async throws {
+    @Test func `a run that only one side has is named`() async throws {
         let room = try ArchiveRoom()
         let id = try await room.completed()
         try await room.store.write(Sample.report(9, Sample.request(head: 9)), request: Sample.request(head: 9))
@@ -91,7 +91,7 @@ import Testing
         #expect(problems.map(\.run) == [id, 9])
     }
 
-    @Test func contradictionsAreNamed() async throws {
+    @Test func `contradictions are named`() async throws {
         let room = try ArchiveRoom()
         let id = try await room.completed()
         let other = try ArchiveRoom()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct WritingTests {
-    @Test func aRunComesBackAsItWas() async throws {
+    @Test func `a run is read back as it was written`() async throws {
         let room = try ArchiveRoom()
         let id = try await room.completed(artifacts: [ArchiveRoom.artifact])
         let store = room.store
@@ -24,7 +24,7 @@ import Testing
         #expect(artifact.hasSuffix("/artifacts/ba/7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"))
     }
 
-    @Test func theReportIsReadableWithoutUs() async throws {
+    @Test func `the report is readable without pipectl`() async throws {
         let room = try ArchiveRoom()
         let id = try await room.completed(artifacts: [ArchiveRoom.artifact])
         let (commit, text, manifest) = try await withRepository(at: room.store.repositoryPath) { repository in
@@ -42,7 +42,7 @@ import Testing
         #expect(manifest.contains(ArchiveRoom.digest))
     }
 
-    @Test func repeatingAWriteChangesNothing() async throws {
+    @Test func `repeating a write changes nothing`() async throws {
         let room = try ArchiveRoom()
         let report = Sample.report(1)
         let first = try await room.store.write(
@@ -53,7 +53,7 @@ import Testing
         #expect(first.bytes > 1000)
     }
 
-    @Test func anArchivedRunIsNeverReplaced() async throws {
+    @Test func `an archived run is never replaced`() async throws {
         let room = try ArchiveRoom()
         let id = try await room.completed()
         let error = await #expect(throws: ArchiveError.self) {
@@ -63,7 +63,7 @@ import Testing
         #expect(try await room.store.report(id).verdict == .passed)
     }
 
-    @Test func aTinyRunNeedsNoFiles() async throws {
+    @Test func `a tiny run needs no files`() async throws {
         let room = try ArchiveRoom()
         try await room.store.write(Sample.report(5, tests: []), request: Sample.request())
         #expect(try await room.store.tests(5).isEmpty)
@@ -75,7 +75,7 @@ import Testing
         #expect(unknown?.code == .unknownRun)
     }
 
-    @Test func anArtifactThatChangedIsRefused() async throws {
+    @Test func `an artifact that changed is refused`() async throws {
         let (room, right) = (try ArchiveRoom(), try ArchiveRoom())
         let files = try room.files()
         try room.folder.write("run/artifacts/" + ArchiveRoom.digest, Array("abd".utf8))
@@ -94,7 +94,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: room.store.home + "/artifacts/incoming") == [])
     }
 
-    @Test func aLinkInPlaceOfAnArtifactIsRefused() async throws {
+    @Test func `a link in place of an artifact is refused`() async throws {
         let room = try ArchiveRoom()
         let files = try room.files()
         let path = room.folder.path + "/run/artifacts/" + ArchiveRoom.digest
@@ -108,7 +108,7 @@ import Testing
         #expect(try await room.store.ids().isEmpty)
     }
 
-    @Test func anArtifactWithoutAFileIsRefused() async throws {
+    @Test func `an artifact without a file is refused`() async throws {
         let room = try ArchiveRoom()
         let files = try room.files()
         try FileManager.default.removeItem(atPath: room.folder.path + "/run/artifacts/" + ArchiveRoom.digest)
@@ -120,7 +120,9 @@ import Testing
         #expect(room.store.artifact("../../etc/passwd") == nil)
     }
 
-    @Test(arguments: ["", "abd"]) func aDamagedFileIsMendedByTheNextRunThatMakesIt(damage: String) async throws {
+    @Test(arguments: ["", "abd"]) func `a damaged file is replaced by the next run that makes it`(damage: String)
+        async throws
+    {
         let room = try ArchiveRoom()
         try await room.completed(artifacts: [ArchiveRoom.artifact])
         let path = try #require(room.store.artifact(ArchiveRoom.digest))
@@ -132,13 +134,13 @@ import Testing
         #expect(try await room.store.verify(room.index).isEmpty)
     }
 
-    @Test func oneArtifactOfManyRunsIsKeptOnce() async throws {
+    @Test func `one artifact of many runs is stored once`() async throws {
         let room = try ArchiveRoom()
         for head in 1...3 { try await room.completed(Sample.request(head: head), artifacts: [ArchiveRoom.artifact]) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: room.store.home + "/artifacts/ba").count == 1)
     }
 
-    @Test func aHomeThatCannotBeUsedIsNamed() throws {
+    @Test func `an unusable state folder is named`() throws {
         let folder = try TemporaryFolder()
         try folder.write("home/archive.git/HEAD", Array("nonsense".utf8))
         let error = #expect(throws: ArchiveError.self) { try ArchiveStore(home: folder.path + "/home") }

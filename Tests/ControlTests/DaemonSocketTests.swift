@@ -95,7 +95,7 @@ private struct RawClient {
 private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Question(request: ask)) }
 
 @Suite("Daemon socket") struct DaemonSocketTests {
-    @Test(.timeLimit(.minutes(1))) func roundTripsShareOneConnection() async throws {
+    @Test(.timeLimit(.minutes(1))) func `several requests share one connection`() async throws {
         try await withServer { path in
             let client = try await TestClient.connect(path: path)
             for text in [
@@ -106,7 +106,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func onlyTheOwnerReachesTheSocket() async throws {
+    @Test(.timeLimit(.minutes(1))) func `only the owner can reach the socket`() async throws {
         try await withServer { path in
             let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
             #expect(mode == 0o600)
@@ -115,7 +115,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func tenThousandRepliesArriveInOrder() async throws {
+    @Test(.timeLimit(.minutes(1))) func `ten thousand replies arrive in order`() async throws {
         try await withServer { path in
             let client = try await TestClient.connect(path: path)
             var next = 0
@@ -128,7 +128,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func fiftyClientsAtOnce() async throws {
+    @Test(.timeLimit(.minutes(1))) func `fifty clients are served at the same time`() async throws {
         try await withServer { path in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<50 {
@@ -144,7 +144,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func requestsOfOneClientAtTheSameTime() async throws {
+    @Test(.timeLimit(.minutes(1))) func `one client can have several requests at the same time`() async throws {
         try await withServer { path in
             let client = try await TestClient.connect(path: path)
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -159,7 +159,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func pipelinedRequestsAreAnsweredInTurn() async throws {
+    @Test(.timeLimit(.minutes(1))) func `pipelined requests are answered in order`() async throws {
         try await withServer { path in
             let client = try RawClient(path)
             try await client.socket.write(try line(.echo("1")) + line(.echo("2")) + line(.echo("3")))
@@ -170,7 +170,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func whoIsDoneSendingStillGetsTheAnswer() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a client that closed its sending side still gets the answer`() async throws {
         let cancelled = Happening()
         let handler: TestServer.Handler = { ask, replies in
             if ask == .wait {
@@ -197,7 +197,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
 
     // MARK: Errors
 
-    @Test(.timeLimit(.minutes(1))) func errorsOfTheHandlerReachTheClient() async throws {
+    @Test(.timeLimit(.minutes(1))) func `errors of the handler reach the client`() async throws {
         try await withServer { path in
             let client = try await TestClient.connect(path: path)
             await #expect(throws: DaemonError(.failed, "no such run")) { try await client.ask(.fail("no such run")) }
@@ -216,7 +216,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
     ]
 
     @Test(.timeLimit(.minutes(1)), arguments: garbage.keys.sorted())
-    func garbageGetsOneErrorLine(_ kind: String) async throws {
+    func `invalid bytes get one line with an error`(_ kind: String) async throws {
         let garbage = try #require(Self.garbage[kind])
         try await withServer { path in
             let client = try RawClient(path)
@@ -228,7 +228,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func anotherVersionIsNamed() async throws {
+    @Test(.timeLimit(.minutes(1))) func `another protocol version is named`() async throws {
         try await withServer { path in
             for text in [
                 "{\"version\":99,\"request\":{\"echo\":{\"_0\":\"x\"}}}\n", "{\"version\":99,\"later\":true}\n",
@@ -242,7 +242,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aRequestOfMoreThanAMebibyteIsRefused() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a request over one mebibyte is refused`() async throws {
         try await withServer { path in
             let client = try await TestClient.connect(path: path)
             let error = await #expect(throws: DaemonError.self) {
@@ -255,7 +255,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: ["", "{\"version\":1,\"req"])
-    func whoStaysSilentIsSentAway(_ beginning: String) async throws {
+    func `a client that sends nothing is disconnected`(_ beginning: String) async throws {
         var limits = DaemonLimits()
         limits.requestDeadline = .milliseconds(100)
         try await withServer(limits: limits) { path in
@@ -265,7 +265,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func betweenRequestsSilenceIsAllowed() async throws {
+    @Test(.timeLimit(.minutes(1))) func `silence between requests is allowed`() async throws {
         var limits = DaemonLimits()
         limits.requestDeadline = .milliseconds(100)
         try await withServer(limits: limits) { path in
@@ -284,7 +284,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func halfALineAtTheEndIsToldApart() async throws {
+    @Test(.timeLimit(.minutes(1))) func `half a line at the end is told from a whole one`() async throws {
         try await withServer { path in
             let client = try RawClient(path)
             try await client.write("{\"version\":1")
@@ -307,7 +307,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         return client
     }
 
-    @Test(.timeLimit(.minutes(1))) func oneTooManyIsToldSo() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a client above the limit is told so`() async throws {
         var limits = DaemonLimits()
         limits.connections = 3
         try await withServer(limits: limits, handler: Self.waiting) { path in
@@ -330,7 +330,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: ["", "{\"version\":1,\"req", "whole"])
-    func whoIsSilentGivesWayToWhoAsks(_ beginning: String) async throws {
+    func `a silent client gives way to one with a request`(_ beginning: String) async throws {
         var limits = DaemonLimits()
         limits.connections = 3
         try await withServer(limits: limits, handler: Self.waiting) { path in
@@ -358,7 +358,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func requestsThatWaitLeavePlacesForOthers() async throws {
+    @Test(.timeLimit(.minutes(1))) func `waiting requests leave connections for others`() async throws {
         var limits = DaemonLimits()
         (limits.connections, limits.waiting) = (4, 2)
         try await withServer(limits: limits, waits: { $0 == .wait }, handler: Self.waiting) { path in
@@ -381,7 +381,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
 
     // MARK: Who comes and goes
 
-    @Test(.timeLimit(.minutes(1))) func leavingCancelsTheHandler() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a client that leaves cancels the handler`() async throws {
         let (started, cancelled) = (Happening(), Happening())
         let handler: TestServer.Handler = { _, replies in
             try await replies.send(.text("started"))
@@ -397,7 +397,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aCancelledClientCancelsTheHandler() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a cancelled client cancels the handler`() async throws {
         let (started, cancelled) = (Happening(), Happening())
         let handler: TestServer.Handler = { _, _ in
             started.happens()
@@ -414,7 +414,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func whoDoesNotReadHoldsUpNobody() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a client that does not read delays nobody`() async throws {
         let sent = Count()
         let stalled = Happening()
         let handler: TestServer.Handler = { ask, replies in
@@ -436,7 +436,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func stoppingIsTold() async throws {
+    @Test(.timeLimit(.minutes(1))) func `clients are told that the server stops`() async throws {
         try await withScratchFolder { folder in
             let path = folder + "/d.sock"
             let (listening, started) = (Happening(), Happening())
@@ -463,7 +463,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func repliesFromManyTasksStayWhole() async throws {
+    @Test(.timeLimit(.minutes(1))) func `replies of many tasks do not mix`() async throws {
         let handler: TestServer.Handler = { _, replies in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<200 {
@@ -485,7 +485,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
 
     // MARK: The socket file
 
-    @Test(.timeLimit(.minutes(1))) func withoutADaemonTheErrorSaysSo() async throws {
+    @Test(.timeLimit(.minutes(1))) func `without a daemon the error says so`() async throws {
         try await withScratchFolder { folder in
             for path in [folder + "/none.sock", folder + "/no/folder.sock"] {
                 let error = await #expect(throws: DaemonError.self) { try await TestClient.connect(path: path) }
@@ -494,7 +494,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aStaleSocketIsReplaced() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a stale socket is replaced`() async throws {
         try await withScratchFolder { folder in
             let path = folder + "/d.sock"
             do {
@@ -514,7 +514,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aSecondServerIsRefused() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a second server is refused`() async throws {
         try await withServer { path in
             let error = await #expect(throws: DaemonError.self) {
                 try await TestServer(path: path, handler: answer).run()
@@ -525,7 +525,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func ofManyThatStartOverAStaleSocketOneServes() async throws {
+    @Test(.timeLimit(.minutes(1))) func `of many servers that start over a stale socket one serves`() async throws {
         try await withScratchFolder { folder in
             let path = folder + "/d.sock"
             do {
@@ -552,7 +552,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func whatIsNoSocketIsLeftAlone() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a file that is not a socket is left alone`() async throws {
         try await withScratchFolder { folder in
             let path = folder + "/d.sock"
             try "mine".write(toFile: path, atomically: false, encoding: .utf8)
@@ -572,7 +572,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
     // MARK: Anything at all
 
     @Test(.timeLimit(.minutes(1)), arguments: [1, 20_261_121] as [UInt64])
-    func randomBytesNeverStopTheServer(_ seed: UInt64) async throws {
+    func `random bytes never stop the server`(_ seed: UInt64) async throws {
         var limits = DaemonLimits()
         limits.requestLine = 4096
         limits.requestDeadline = .milliseconds(50)

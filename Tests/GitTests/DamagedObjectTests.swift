@@ -10,7 +10,7 @@ import Testing
     init() throws { fixture = try Fixture() }
 
     @Test(arguments: [0, 1, 2, 10, 40, 64, 500, 5_000, 9_999])
-    func aCutObjectIsAnError(_ size: Int) throws {
+    func `a truncated object is an error`(_ size: Int) throws {
         let lender = try Repository.create(bareAt: fixture["lender.git"])
         let noise = (0..<10_000).map { _ in UInt8.random(in: .min ... .max) }
         let small = Array("small\n".utf8)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func aCutTreeOrCommitIsAnError() throws {
+    @Test func `a truncated tree or commit is an error`() throws {
         let repository = try Repository.create(bareAt: fixture["store.git"])
         let blob = try repository.createBlob([1])
         let tree = try repository.createTree(["a/b": .blob(blob), "c": .blob(blob)])
@@ -44,7 +44,7 @@ import Testing
     }
 
     /// Bytes that are not an object, of each kind that is read in another way.
-    @Test func otherBytesAreAnError() throws {
+    @Test func `an object with other bytes is an error`() throws {
         let repository = try Repository.create(bareAt: fixture["store.git"])
         let long = [UInt8](repeating: 65, count: 300)
         let contents: [[UInt8]] = [

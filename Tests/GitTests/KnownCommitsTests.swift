@@ -68,7 +68,7 @@ import Testing
         return (try answers(draft), index)
     }
 
-    @Test func changesAreReadOnce() throws {
+    @Test func `changes are read once`() throws {
         let old = try id("main")
         let first = try commit("main", "change/3", on: "main")
         let (none, cold) = try look(old, first)
@@ -102,7 +102,7 @@ import Testing
         return try commit("main", tree, on: "main")
     }
 
-    @Test func replacedHistoriesAndOlderOnes() throws {
+    @Test func `replaced histories and older ones are read again`() throws {
         let (old, whole) = (try id("main"), try id("main~1"))
         try look(whole, old)
         // A forced push: the history that was read is not the branch's any more, and then it is again.

@@ -94,7 +94,7 @@ import Testing
         #expect(try landings([head]) == [LandedChange(change: "1", head: head.head, commit: squash, how: .squash)])
     }
 
-    @Test func stackedChangesLandTogether() throws {
+    @Test func `stacked changes land together`() throws {
         let lower = try change("1", [["l": "1"]])
         let upper = try change("2", off: "change/1", [["u": "1"]])
         try fixture.git("merge", "-q", "--squash", "change/2")
@@ -104,7 +104,7 @@ import Testing
         #expect(try landings([lower]) == [], "alone it is one of two parts")
     }
 
-    @Test func upperChangeDoesNotLandWithTheLower() throws {
+    @Test func `the upper change does not land with the lower one`() throws {
         let lower = try change("1", [["l": "1"]])
         let upper = try change("2", off: "change/1", [["u": "1"]])
         try fixture.git("merge", "-q", "--squash", "change/1")
@@ -115,7 +115,7 @@ import Testing
         #expect(try landings([lower, upper]).last?.commit == squash)
     }
 
-    @Test func equalChangesAreToldApartByNumber() throws {
+    @Test func `equal changes are distinguished by number`() throws {
         let first = try change("1", [["x": "1"]])
         let second = try change("2", [["x": "1"]])
         try fixture.git("merge", "-q", "--squash", "change/2")

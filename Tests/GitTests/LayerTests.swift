@@ -133,7 +133,7 @@ import Testing
         #expect(try compare(all, all, "the same").difference?.isEmpty == true)
     }
 
-    @Test func attributesAreThoseOfTheNewTree() throws {
+    @Test func `attributes are those of the new tree`() throws {
         func file(_ path: String, _ text: String) -> String {
             "M 100644 inline \(path)\ndata \(text.utf8.count)\n\(text)\n"
         }
@@ -179,7 +179,7 @@ import Testing
     }
 
     /// Git does not follow a link there either.
-    @Test func attributesAreReadFromFilesOnly() throws {
+    @Test func `attributes are read from files only`() throws {
         func file(_ path: String, _ text: String) -> String {
             "M 100644 inline \(path)\ndata \(text.utf8.count)\n\(text)\n"
         }
@@ -283,7 +283,7 @@ import Testing
     }
 
     /// Folders that contain each other ten times, eight deep: a hundred million paths in ten objects.
-    @Test func aTreeOfTooManyPathsIsRefused() throws {
+    @Test func `a tree of too many paths is refused`() throws {
         let store = fixture["store"]
         func make(_ arguments: [String], _ input: String) throws -> String {
             try fixture.git(arguments, in: store, input: input).trimmingCharacters(in: .newlines)
@@ -297,7 +297,7 @@ import Testing
         #expect(code { try repository.checkout(bomb, into: fixture["whole"]) } == .tooLarge)
     }
 
-    @Test func aDamagedIndexIsAnError() throws {
+    @Test func `a damaged index is an error`() throws {
         let (old, new) = (
             try commit("old", LayerTests.kinds[1].replacingOccurrences(of: "%", with: "a")),
             try commit("new", LayerTests.kinds[2].replacingOccurrences(of: "%", with: "a"))

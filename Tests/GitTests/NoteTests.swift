@@ -6,7 +6,7 @@ import Testing
     let fixture: Fixture
     init() throws { fixture = try Fixture() }
 
-    @Test func writesReplacesAndReads() throws {
+    @Test func `a note is written, replaced and read`() throws {
         let repository = try Repository(opening: try fixture.repository())
         let head = try fixture.id("HEAD")
         let ref = "refs/notes/pipectl"
@@ -17,7 +17,7 @@ import Testing
         #expect(try fixture.git("notes", "--ref=pipectl", "show", "HEAD") == "second")
     }
 
-    @Test func fourWritersLoseNothing() async throws {
+    @Test func `four concurrent writers lose no note`() async throws {
         let path = try fixture.repository()
         // Any object can carry a note: blobs are cheap to make 200 of.
         let repository = try Repository(opening: path)

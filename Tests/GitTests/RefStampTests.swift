@@ -17,7 +17,7 @@ import Testing
 
     private func stamp() throws -> RefStamp { try #require(RefStamp(gitDirectory: gitDirectory)) }
 
-    @Test func isEqualWhileNothingMoves() throws {
+    @Test func `a stamp stays equal while nothing moves`() throws {
         #expect(try stamp() == stamp())
     }
 

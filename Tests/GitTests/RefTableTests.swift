@@ -16,7 +16,7 @@ import Testing
         return OID(raw)
     }
 
-    @Test func isSortedByBytesAndFindsEveryName() {
+    @Test func `the table is sorted by bytes and finds every name`() {
         let names = ["refs/heads/é", "refs/heads/z", "refs/heads/a-b", "refs/heads/a/b", "refs/heads/a", "refs/x"]
         let table = RefTable(names.enumerated().map { (key: $1, value: RefTableTests.id($0)) })
         #expect(Array(table.keys) == names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func aPrefixIsASlice() {
+    @Test func `a prefix is a slice`() {
         let table: RefTable = [
             "refs/heads/a": RefTableTests.one, "refs/heads/b": RefTableTests.two, "refs/headsy": RefTableTests.one,
             "refs/a": RefTableTests.one,
@@ -70,7 +70,7 @@ import Testing
     }
 
     /// Loose refs over packed ones, tags of every kind, symbolic refs, a work tree: the same as libgit2 lists.
-    @Test func readsWhatLibgit2Reads() throws {
+    @Test func `it reads the same refs as libgit2`() throws {
         let fixture = try Fixture()
         let path = try fixture.repository()
         try fixture.git("tag", "-a", "-m", "annotated", "heavy")
@@ -103,7 +103,7 @@ import Testing
     @Test(arguments: [
         "# pack-refs with: peeled \n", "", "# pack-refs with: peeled fully-peeled sorted \n^x\n",
         "# pack-refs with: peeled fully-peeled sorted \nnonsense\n",
-    ]) func leavesOtherFormsToLibgit2(header: String) throws {
+    ]) func `other forms are left to libgit2`(header: String) throws {
         let fixture = try Fixture()
         let path = try fixture.repository()
         let head = try fixture.id("HEAD").hex
@@ -117,7 +117,7 @@ import Testing
         #expect((try? found.get()) == (try? wanted.get()))
     }
 
-    @Test func aHalfWrittenLooseRefIsLeftToLibgit2() throws {
+    @Test func `a half-written loose ref is left to libgit2`() throws {
         let fixture = try Fixture()
         let path = try fixture.repository()
         try Data("12".utf8).write(to: URL(fileURLWithPath: "\(path)/.git/refs/heads/half"))

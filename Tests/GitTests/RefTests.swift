@@ -114,7 +114,7 @@ import Testing
         #expect(code { try repository.setRef("no good..name", to: one, message: "m") } == .invalidName)
     }
 
-    @Test func oneOfManyCreatorsWins() async throws {
+    @Test func `one of many concurrent creators wins`() async throws {
         let path = try fixture.repository()
         let head = try fixture.id("HEAD")
         let wins = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -130,7 +130,7 @@ import Testing
         #expect(wins == 1)
     }
 
-    @Test func staleLockIsReported() throws {
+    @Test func `a stale lock is reported`() throws {
         let repository = try Repository(opening: try fixture.repository())
         let head = try fixture.id("HEAD")
         _ = FileManager.default.createFile(atPath: fixture["work/.git/refs/heads/main.lock"], contents: nil)

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func readsObjectsThatWereRepacked() throws {
+    @Test func `repacked objects can be read`() throws {
         let path = try fixture.repository()
         var made: [OID] = []
         for number in 1...5 { made.append(try fixture.commit(["a": "\(number)"], "Commit \(number)")) }
@@ -42,7 +42,7 @@ import Testing
         #expect(try lendRepository(at: path) { try $0.resolve("HEAD") } == made.last)
     }
 
-    @Test func noticesAnotherRepositoryInItsPlace() throws {
+    @Test func `another repository at the same path is noticed`() throws {
         let path = try fixture.repository()
         try warm(path)
         try fixture.repository("other")
@@ -53,7 +53,7 @@ import Testing
         #expect(try lendRepository(at: path) { try $0.resolve("HEAD") } == wanted)
     }
 
-    @Test func noticesWhatItMustRefuse() throws {
+    @Test func `a repository that must be refused is noticed`() throws {
         let path = try fixture.repository()
         try warm(path)
         let head = try fixture.id("HEAD")
@@ -67,14 +67,14 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give a folder away"))
-    func noticesAnotherOwner() throws {
+    func `another owner is noticed`() throws {
         let path = try fixture.repository()
         try warm(path)
         for name in ["", "/.git"] { #expect(chown(path + name, 12345, 12345) == 0) }
         #expect(code { try lendRepository(at: path) { _ in } } == .owner)
     }
 
-    @Test func noticesAnotherLender() throws {
+    @Test func `another alternate object store is noticed`() throws {
         let first = try fixture.repository("first")
         try fixture.repository("second")
         let made = try fixture.commit(["c": "3"], "Of the second", in: "second")
@@ -85,7 +85,7 @@ import Testing
         #expect(try lendRepository(at: borrower) { $0.contains(made) })
     }
 
-    @Test func lendsOneToEachOfMany() async throws {
+    @Test func `each of many callers gets a repository of its own`() async throws {
         let path = try fixture.repository()
         let head = try fixture.id("HEAD")
         try warm(path)

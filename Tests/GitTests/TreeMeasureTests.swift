@@ -89,7 +89,7 @@ import Testing
         #expect(try measure("a/b/c", TreeLimits(entries: 2))?.measure == .entries)
     }
 
-    @Test func aLargeFileIsNamedAndNotRead() throws {
+    @Test func `a large file is named and not read`() throws {
         let blob = try repository.createBlob([UInt8](repeating: 0, count: 3 << 20))
         let tree = try repository.createTree(["a/zeros": .blob(blob), "small": .blob(repository.createBlob([1]))])
         let excess = #expect(throws: TreeExcess.self) {
@@ -106,7 +106,7 @@ import Testing
     }
 
     /// A file of gigabytes that both sides have changed would be in memory three times, with a record for each line.
-    @Test func largeFilesOfBothSidesAreNotMergedByLines() throws {
+    @Test func `large files that both sides changed are not merged by lines`() throws {
         func commit(_ bytes: Int, _ byte: UInt8, _ parents: [OID]) throws -> OID {
             let blob = try repository.createBlob([UInt8](repeating: byte, count: bytes))
             return try repository.createCommit(

@@ -16,7 +16,7 @@ struct TreeNameTests {
     ])
     func takes(_ name: String) { #expect(TreeName.problem(Array(name.utf8)) == nil) }
 
-    @Test func bytesThatAreNoText() { #expect(TreeName.problem([0x61, 0xff]) != nil) }
+    @Test func `names that are not UTF-8 are kept as bytes`() { #expect(TreeName.problem([0x61, 0xff]) != nil) }
 
     @Test(arguments: [".gitmodules", ".GitModules", ".gitmodules ", "gitmod~1", "GI7EBA~1", ".gitmodules:x"])
     func modules(_ name: String) { #expect(TreeName.isModules(name)) }

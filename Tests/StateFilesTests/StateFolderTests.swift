@@ -25,17 +25,17 @@ import Testing
         }
     #endif
 
-    @Test func aRelativeHomeCountsFromTheWorkingDirectory() throws {
+    @Test func `a relative PIPECTL_HOME counts from the working directory`() throws {
         let folder = try StateFolder(environment: ["PIPECTL_HOME": "state"])
         #expect(folder.path.hasPrefix("/") && folder.path.hasSuffix("/state"))
     }
 
-    @Test func withoutAHomeItSaysWhatToSet() {
+    @Test func `without a home the error says what to set`() {
         let error = #expect(throws: StateError.self) { try StateFolder(environment: [:]) }
         #expect(error?.code == .noHome)
     }
 
-    @Test func createsEverythingForItsOwnerOnly() async throws {
+    @Test func `everything is created for its owner only`() async throws {
         try await withScratchFolder { scratch in
             let folder = try StateFolder(environment: ["PIPECTL_HOME": scratch + "/deep/er/state"])
             try folder.create()
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func closesAnEmptyFolderButNotSomebodysHome() async throws {
+    @Test func `an empty folder is closed to others, but not a person's home`() async throws {
         try await withScratchFolder { scratch in
             let folder = try StateFolder(environment: ["PIPECTL_HOME": scratch + "/state"])
             try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: false)
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can make a folder of somebody else"))
-    func anotherUsersFolderIsRefused() async throws {
+    func `another user's folder is refused`() async throws {
         try await withScratchFolder { scratch in
             let folder = try StateFolder(environment: ["PIPECTL_HOME": scratch + "/state"])
             try folder.create()
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func aFileInTheWayIsNamed() async throws {
+    @Test func `a file at the folder's path is named`() async throws {
         try await withScratchFolder { scratch in
             try "x".write(toFile: scratch + "/state", atomically: false, encoding: .utf8)
             let folder = try StateFolder(environment: ["PIPECTL_HOME": scratch + "/state"])
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: [true, false])
-    func aLongPathGetsAShortSocketThatBothSidesFind(_ hasRuntimeFolder: Bool) async throws {
+    func `a long path gets a short socket that both sides find`(_ hasRuntimeFolder: Bool) async throws {
         try await withScratchFolder { scratch in
             let home = scratch + "/" + String(repeating: "long/", count: 30) + "state"
             var environment = ["PIPECTL_HOME": home]
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can make a folder of somebody else"))
-    func aStrangersShortFolderIsNotUsed() async throws {
+    func `another user's short folder is not used`() async throws {
         try await withScratchFolder { scratch in
             let home = scratch + "/" + String(repeating: "long/", count: 30) + "state"
             let folder = try StateFolder(environment: ["PIPECTL_HOME": home, "XDG_RUNTIME_DIR": scratch])

@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func oneAtATime() async throws {
+    @Test func `only one process has the lock`() async throws {
         try await withFolder { folder in
             let first = try StateLock.acquire(folder, purpose: "watch")
             let error = #expect(throws: StateError.self) { try StateLock.acquire(folder, purpose: "run") }
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func endsWithItsLastUser() async throws {
+    @Test func `the lock ends with its last user`() async throws {
         try await withFolder { folder in
             do { _ = try StateLock.acquire(folder, purpose: "watch") }
             _ = try StateLock.acquire(folder, purpose: "watch")
@@ -37,7 +37,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func isNotInherited() async throws {
+        @Test func `child processes do not inherit the lock`() async throws {
             try await withFolder { folder in
                 let lock = try StateLock.acquire(folder, purpose: "watch")
                 let numbers = descriptors(about: folder.lock)
@@ -50,7 +50,7 @@ import Testing
     #endif
 
     /// A process that dies by SIGKILL takes its lock along, whatever its file still says.
-    @Test(.timeLimit(.minutes(1))) func aDeadOwnersLockIsTakenOver() async throws {
+    @Test(.timeLimit(.minutes(1))) func `the lock of a dead owner is taken over`() async throws {
         try await withFolder { folder in
             let holder = Process()
             let output = Pipe()

@@ -36,7 +36,7 @@ import Testing
         #expect(try await index.tests(of: id) == expected)
     }
 
-    @Test func finishingTwiceChangesNothing() async throws {
+    @Test func `finishing twice changes nothing`() async throws {
         let index = try await Index.watching()
         let id = try await index.completed(Sample.request())
         var again = Sample.report(id)
@@ -69,7 +69,7 @@ import Testing
         #expect(unknown?.code == .unknownRun)
     }
 
-    @Test func aRunThatNeverStartedGetsItsReport() async throws {
+    @Test func `a run that never started gets its report`() async throws {
         let index = try await Index.watching()
         try await index.accept(Sample.request(head: 1))
         try await index.accept(Sample.request(head: 2))
@@ -107,7 +107,7 @@ import Testing
         #expect(try await ids(RunFilter(commitPrefix: "a' OR 1=1 --")) == [])
     }
 
-    @Test func theTargetsLatestRunIsFound() async throws {
+    @Test func `the target's latest run is found`() async throws {
         let index = try await Index.watching()
         try await index.completed(Sample.request(change: nil, head: 1))
         try await index.completed(Sample.request(change: nil, head: 2), verdict: .failed)
@@ -127,7 +127,7 @@ import Testing
         #expect(try await index.latestRun(repository: "alpha", workflow: nil, on: .commit(Sample.commit(1))) == nil)
     }
 
-    @Test func aTestHasAHistory() async throws {
+    @Test func `a test has a history`() async throws {
         let index = try await Index.watching()
         for head in 1...3 { try await index.completed(Sample.request(change: "\(head)", head: head)) }
         try await index.completed(Sample.request("alpha", "other", head: 9))

@@ -130,7 +130,7 @@ import Testing
         #expect(reason.hasPrefix("interrupted"))
     }
 
-    @Test func findingsListEveryIntent() {
+    @Test func `findings list every intent`() {
         let known = RecordedIntent(Self.intent("build", true), runAttempt: 1, status: .passed, endedAt: Sample.start)
         let unknown = RecordedIntent(Self.intent("publish", false), runAttempt: 1)
         #expect(known.finding.severity == .note)

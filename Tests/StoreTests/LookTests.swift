@@ -181,7 +181,7 @@ import Testing
     @Test(arguments: [
         Sample.request(change: "8", head: 2), Sample.request("alpha", "lint", head: 2), Sample.request("beta", head: 2),
     ])
-    func anotherSubjectWorkflowOrRepositoryIsLeftAlone(_ other: RunRequest) async throws {
+    func `another subject, workflow or repository is not superseded`(_ other: RunRequest) async throws {
         let index = try await Index.watching()
         try await index.accept(Sample.request(head: 1))
         let outcome = try await index.enqueue(other)
@@ -203,7 +203,7 @@ import Testing
         #expect(try await index.queued().map(\.id) == [3, 4])
     }
 
-    @Test func latestOnlyKeepsTheRunningAndTheNewest() async throws {
+    @Test func `latestOnly keeps the running and the newest run`() async throws {
         let index = try await Index.watching()
         func request(_ head: Int) -> RunRequest {
             Sample.request(change: nil, head: head, concurrency: .latestOnly)

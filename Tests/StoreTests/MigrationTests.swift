@@ -33,7 +33,7 @@ import Testing
         #expect(recovered.first { $0.id == ids.test }?.outcome == .queued(attempt: 2))
     }
 
-    @Test func aMigrationThatFailsLeavesTheOldSchema() async throws {
+    @Test func `a migration that fails leaves the old schema`() async throws {
         _ = try await old()
         let queue = try DatabaseQueue.patient(path)
         // In the way of the table that is to be made.

@@ -17,7 +17,7 @@ import Testing
         try await index.finish(report, tests: tests, archivedBytes: 1)
     }
 
-    @Test func stepsAreCountedOverTheWorkflowsLastRuns() async throws {
+    @Test func `steps are counted over the workflow's last runs`() async throws {
         let index = try await Index.watching()
         for head in 1...6 {
             let status: StepStatus = head.isMultiple(of: 3) ? .failed : .passed

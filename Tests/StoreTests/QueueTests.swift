@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct QueueTests {
-    @Test func repositoriesTakeTurns() async throws {
+    @Test func `repositories take turns`() async throws {
         let index = try Index.inMemory()
         for number in 1...3 { try await index.accept(Sample.request("busy", change: "\(number)", head: number)) }
         try await index.accept(Sample.request("calm", change: "1", head: 1))
@@ -19,7 +19,7 @@ import Testing
         #expect(try await index.claimNext()?.request.repository == "calm", "its last start is longest ago")
     }
 
-    @Test func aClaimedRunIsRunning() async throws {
+    @Test func `a claimed run is running`() async throws {
         let index = try await Index.watching()
         try await index.accept(Sample.request())
         let run = try #require(try await index.claimNext())
@@ -53,7 +53,7 @@ import Testing
         #expect(claimed.sorted() == Array(1...40))
     }
 
-    @Test func excludedRunsAreLeftWaiting() async throws {
+    @Test func `excluded runs stay queued`() async throws {
         let index = try Index.inMemory()
         for number in 1...3 { try await index.accept(Sample.request(change: "\(number)", head: number)) }
         #expect(try await index.claimNext(excluding: [1, 2])?.id == 3)
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: [Concurrency.queue(max: 5), .latestOnly])
-    func serialRunsGoOneAfterTheOther(_ concurrency: Concurrency) async throws {
+    func `serial runs start one after the other`(_ concurrency: Concurrency) async throws {
         let index = try await Index.watching()
         let first = Sample.request(change: nil, head: 1, concurrency: concurrency)
         try await index.accept(first)
@@ -76,7 +76,7 @@ import Testing
         #expect(try await index.claimNext()?.id == 3)
     }
 
-    @Test func supersedingRunsDoNotWaitForTheOldOneToStop() async throws {
+    @Test func `superseding runs do not wait until the old one has stopped`() async throws {
         let index = try await Index.watching()
         try await index.accept(Sample.request(head: 1))
         _ = try await index.claimNext()
@@ -84,7 +84,7 @@ import Testing
         #expect(try await index.claimNext()?.id == 2)
     }
 
-    @Test func onlyAWaitingRunCanBeStarted() async throws {
+    @Test func `only a waiting run can be started`() async throws {
         let index = try await Index.watching()
         let id = try await index.enqueue(Sample.request()).run.id
         #expect(try await index.markRunning(id) == 1)
@@ -94,7 +94,7 @@ import Testing
         #expect(unknown?.code == .unknownRun)
     }
 
-    @Test func onlyAWaitingRunIsCancelledInTheQueue() async throws {
+    @Test func `only a waiting run is cancelled in the queue`() async throws {
         let index = try await Index.watching()
         let id = try await index.enqueue(Sample.request()).run.id
         #expect(try await index.cancelQueued(id, reason: "by hand"))

@@ -17,7 +17,7 @@ import Testing
         if let line = way.line { #expect(breach.line == line) }
     }
 
-    @Test func theTableIsAsLongAsPromised() {
+    @Test func `the table has as many lines as promised`() {
         let ways = Weakening.inTests + Weakening.inBodies + Weakening.inOtherFiles
         #expect(ways.count { $0.outcome != .unseen } >= 60)
         #expect(Set(ways.map(\.name)).count == ways.count)
@@ -38,7 +38,7 @@ import Testing
         #expect(!(await other.breaches()).contains { $0.kind == kind })
     }
 
-    @Test func aFileThatIsMovedOutOfTheTarget() async throws {
+    @Test func `a file that is moved out of the target is found`() async throws {
         let test = Array(Weakening.suite("@Test func sums() { #expect(sum(1, 2) == 3) }").utf8)
         let manifest = Array("let p = Package(targets: [.testTarget(name: \"SumTests\")])".utf8)
         let file = ChangedSource(
@@ -49,7 +49,7 @@ import Testing
         #expect(breaches.map(\.kind) == [.hiddenTests])
     }
 
-    @Test func rulesAboutPaths() async {
+    @Test func `rules about paths name the path`() async {
         func file(_ path: String) -> ChangedSource {
             ChangedSource(path: path, old: .missing, new: .bytes([]), additions: 30, deletions: 20)
         }
@@ -86,7 +86,7 @@ import Testing
         #expect(await check.breaches(of: moved).count == count)
     }
 
-    @Test func onlyTheRulesThatAreSet() async {
+    @Test func `only the given rules are checked`() async {
         let way = Weakening.body("x", "#expect(a == 1)", "usleep(1)", .caught)
         #expect(Set(await way.breaches().map(\.kind)) == [.weakerTest, .addedSleep])
         #expect(await way.breaches(rules: [.noAddedSleeps]).map(\.kind) == [.addedSleep])
@@ -124,7 +124,7 @@ import Testing
             """ + rows.joined()
     }
 
-    @Test func thePageIsWhatIsTested() throws {
+    @Test func `the page has the tested lines`() throws {
         if ProcessInfo.processInfo.environment["PIPECTL_WRITE_TABLES"] == "1" {
             try Data(Self.table.utf8).write(to: Self.path)
         }

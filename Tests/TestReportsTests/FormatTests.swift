@@ -164,7 +164,7 @@ import Testing
         #expect(results.findings.map(\.rule) == [rule])
     }
 
-    @Test func tapHasTimesDirectivesAndNestedTests() {
+    @Test func `TAP has times, directives and nested tests`() {
         let text = """
             TAP version 14
             1..4
@@ -186,7 +186,7 @@ import Testing
         #expect(results.findings.isEmpty)
     }
 
-    @Test func aLargeReportIsReadInBoundedMemory() {
+    @Test func `a large report is read in bounded memory`() {
         let limits = TestResultLimits(fileBytes: 64 << 10, tests: 20, fieldBytes: 300, nameBytes: 60, totalBytes: 4_000)
         let test = #"{"name":"n","status":"failed","duration":1,"message":"\#(String(repeating: "m", count: 900))"},"#
         let text = #"{"results":{"tool":{"name":"x"},"tests":["# + String(repeating: test, count: 500) + "]}}"

@@ -62,7 +62,7 @@ import Testing
         #expect(result.message == message)
     }
 
-    @Test func pytestCountsLinesFromZeroAndWeFromOne() throws {
+    @Test func `pytest's lines count from zero and ours from one`() throws {
         let results = try Fixture.results("pytest-xunit1.xml")
         #expect(results["test_passes"]?.place == "test_demo.py:8")
         #expect(results["test_xfail"]?.status == .expectedFailure)
@@ -70,7 +70,7 @@ import Testing
         #expect(results["test_ü"]?.suite == "test_demo.TestKlass")
     }
 
-    @Test func outputIsKeptForFailuresOnly() throws {
+    @Test func `output is kept for failures only`() throws {
         let results = try Fixture.results("pytest-xunit1.xml")
         #expect(results["test_fails"]?.details?.contains("to stdout <b>") == true)
         #expect(results["test_fails"]?.details?.contains("to stderr") == true)
@@ -133,7 +133,7 @@ import Testing
         #expect(result?.place == place)
     }
 
-    @Test func xmlrunnersExpectedFailuresAreSuch() {
+    @Test func `expected failures of xmlrunner are recognised`() {
         let results = junit("<testsuite><testcase name='a'><skipped type='XFAIL' message='m'/></testcase></testsuite>")
         #expect(results.tests.map(\.status) == [.expectedFailure])
         let printed = junit(

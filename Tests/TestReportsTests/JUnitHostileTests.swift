@@ -27,13 +27,13 @@ import Testing
         ("UTF-8 called UTF-16", Array(("<?xml version=\"1.0\" encoding=\"utf-16\"?>" + report).utf8)),
     ]
 
-    @Test(arguments: encodings) func encodingsAreRead(label: String, bytes: [UInt8]) {
+    @Test(arguments: encodings) func `encodings are read`(label: String, bytes: [UInt8]) {
         let results = TestResultReader().read(bytes, named: "t.xml")
         #expect(results.tests.map(\.id) == ["S/größe €"])
         #expect(results.findings.isEmpty)
     }
 
-    @Test func latin1AndUnknownEncodings() {
+    @Test func `Latin-1 and unknown encodings are read`() {
         let latin =
             Array("<?xml version='1.0' encoding='ISO-8859-1'?><testcase name='".utf8) + [0xE9] + Array("'/>".utf8)
         #expect(TestResultReader().read(latin, named: "t.xml").tests.map(\.name) == ["é"])
@@ -42,7 +42,7 @@ import Testing
         #expect(unknown.tests.count == 1 && unknown.findings.map(\.severity) == [.warning])
     }
 
-    @Test func controlCharactersAndBareAmpersandsDoNotStopIt() {
+    @Test func `control characters and bare ampersands do not stop the reader`() {
         let results = junit(
             "<testsuite><testcase name='a\u{1}&amp;b'><failure message='x & y &nbsp; &#27;[31m &#0; &#xD800;'>\u{1B}[0m \u{0} ]]&gt;</failure></testcase></testsuite>"
         )
@@ -54,7 +54,7 @@ import Testing
         #expect(results.findings.isEmpty)
     }
 
-    @Test func characterDataKeepsBrackets() {
+    @Test func `character data keeps brackets`() {
         let results = junit("<testcase name='a'><failure><![CDATA[a]]]]><![CDATA[>b <c> ]] ]]]></failure></testcase>")
         #expect(results.tests.first?.details == "a]]>b <c> ]] ]")
     }
@@ -121,7 +121,7 @@ import Testing
         #expect(results.findings.contains { $0.severity == .error })
     }
 
-    @Test func limitsHold() {
+    @Test func `limits are kept`() {
         let many = "<testsuite>" + String(repeating: "<testcase name='a'/>", count: 50) + "</testsuite>"
         let few = junit(many, limits: .init(tests: 10))
         #expect(few.tests.count == 10 && few.findings.count == 1)
@@ -145,7 +145,7 @@ import Testing
         #expect(spent.tests.count == 9 && spent.tests[8].details == nil && spent.tests[8].status == .failed)
     }
 
-    @Test func aFileThatIsTooLongIsCut() {
+    @Test func `a file that is too long is cut`() {
         let results = TestResultReader(limits: .init(fileBytes: 40)).read(
             Array("<testcase name='a'/>".utf8) + [UInt8](repeating: 32, count: 100), named: "t.xml")
         #expect(results.tests.count == 1)

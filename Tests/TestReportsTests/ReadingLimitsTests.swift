@@ -10,14 +10,14 @@ import Testing
             Array(lines.joined(separator: "\n").utf8), named: "t", format: ResultFormat(rawValue: format))
     }
 
-    @Test func tapKeepsTheFirstDeepPointsAndSaysSoOnce() {
+    @Test func `TAP keeps the first deep points and reports the limit once`() {
         let deep = (1...20).map { "    ok \($0) - t\($0)" }
         let results = read(deep + ["ok 1 - outer", "1..1"], as: "tap", TestResultLimits(tests: 5))
         #expect(results.tests.map(\.id) == (1...5).map { "outer/t\($0)" })
         #expect(results.findings.map(\.rule) == ["result-file"])
     }
 
-    @Test func tapNamesAndParentsStayWithinTheLimit() {
+    @Test func `TAP names and parents stay within the limit`() {
         let long = String(repeating: "n", count: 500)
         let lines = ["        ok 1 - \(long)a", "        ok 2 - \(long)b", "    ok 1 - \(long)", "ok 1 - \(long)"]
         let results = read(lines, as: "tap", TestResultLimits(nameBytes: 60))
@@ -25,7 +25,7 @@ import Testing
         #expect(results.tests.allSatisfy { $0.name.utf8.count <= 60 && $0.suite.utf8.count <= 60 })
     }
 
-    @Test func goTestsOfAFailedPackageEndAndOthersGoOn() {
+    @Test func `Go tests of a failed package end and others continue`() {
         let lines = [
             #"{"Action":"run","Package":"p","Test":"A"}"#, #"{"Action":"run","Package":"q","Test":"B"}"#,
             #"{"Action":"run","Package":"p","Test":"C"}"#, #"{"Action":"fail","Package":"p"}"#,
@@ -37,7 +37,7 @@ import Testing
     }
 
     /// A text that does not fit into a field takes no space from other tests.
-    @Test func goFailuresKeepTheirMessagesBesideATestThatPrintsMuch() {
+    @Test func `Go failures keep their messages beside a test with much output`() {
         let text = String(repeating: "x", count: 199)
         let output = #"{"Action":"output","Package":"p","Test":"A","Output":"\#(text)\n"}"#
         let lines =
@@ -49,7 +49,7 @@ import Testing
         #expect(results["B"]?.message?.contains("wrong") == true)
     }
 
-    @Test func dartFailuresKeepTheirMessagesBesideTestsThatSayMuch() {
+    @Test func `Dart failures keep their messages beside tests with much output`() {
         let text = String(repeating: "x", count: 200)
         func start(_ id: Int) -> String { #"{"type":"testStart","time":1,"test":{"id":\#(id),"name":"t\#(id)"}}"# }
         func end(_ id: Int, _ result: String) -> String {
@@ -68,7 +68,7 @@ import Testing
         #expect(results["t7"]?.message?.contains("wrong") == true)
     }
 
-    @Test func jestKeepsTheTextOfOneFileWithinTheLimit() {
+    @Test func `Jest keeps the text of one file within the limit`() {
         let text = String(repeating: "m", count: 250)
         let test = #"{"title":"a","ancestorTitles":["S"],"status":"failed","failureMessages":["\#(text)"]}"#
         let tests = Array(repeating: test, count: 50).joined(separator: ",")

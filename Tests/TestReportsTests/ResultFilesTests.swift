@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func markedTriesOfAFileStayTogether() {
+    @Test func `marked retries of a file stay together`() {
         let file =
             "<testsuite name='s'><testcase classname='C' name='t'><flakyFailure message='m'/></testcase></testsuite>"
         let results = joined([("a.xml", file), ("b.xml", file)])
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// SwiftPM's report and event stream describe the same run.
-    @Test func filesOfTwoFormatsAreMerged() throws {
+    @Test func `files of two formats are merged`() throws {
         let report = try Fixture.results("swiftpm-swift-testing.xml")
         let events = try Fixture.results("swift-testing-0.jsonl")
         let results = TestResults.joining([

@@ -54,7 +54,7 @@ import Testing
         #expect(results.counts.flaky == 0)
     }
 
-    @Test func markedTriesStayTogetherWhenTheyAreRenamed() {
+    @Test func `marked retries stay together when they are renamed`() {
         let tries = "<testcase classname='C' name='t'><flakyFailure message='m'/></testcase>"
         let results = junit(
             "<testsuites><testsuite name='a'>\(tries)</testsuite><testsuite name='b'>\(tries)</testsuite></testsuites>")

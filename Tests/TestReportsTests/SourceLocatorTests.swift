@@ -31,7 +31,7 @@ import Testing
         #expect((found.map { "\($0.file):\($0.line)" } ?? "-") == place)
     }
 
-    @Test func theDeclaredFileWins() {
+    @Test func `the declared file wins`() {
         let text = "at h (/w/src/helper.ts:3:1)\nat t (/w/src/cart.test.ts:9:1)"
         let found = SourceLocator(declaredFile: "src/cart.test.ts", suite: "").locate(in: [text])
         #expect(found == .init(file: "src/cart.test.ts", line: 9))

@@ -3,7 +3,7 @@ import TestReports
 import Testing
 
 @Suite struct SwiftPMConsoleTests {
-    @Test func aWholeRunIsRead() throws {
+    @Test func `a whole run is read`() throws {
         let results = try Fixture.results("swiftpm-console.txt")
         #expect(results.tally == "8/11/3/4/1")
         #expect(results.findings.isEmpty)
@@ -24,7 +24,7 @@ import Testing
         #expect(try Fixture.results("swiftpm-console.txt")["test"] == nil)
     }
 
-    @Test func coloursAndMacOSAreRead() throws {
+    @Test func `colours and the format of macOS are read`() throws {
         let colours = try Fixture.results("swift-testing-colours.txt")
         #expect(colours.tally == "1/1/0/0/0")
         #expect(colours["bad(n:)"]?.place == "STests.swift:13")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct SwiftTestingEventTests {
     @Test(arguments: ["swift-testing-0.jsonl", "swift-testing-6.3.jsonl"])
-    func bothVersionsAreRead(name: String) throws {
+    func `both versions are read`(name: String) throws {
         let results = try Fixture.results(name)
         #expect(results.tally == "6/9/1/3/1")
         #expect(results.findings.isEmpty)
@@ -21,19 +21,19 @@ import Testing
         #expect(0.04...0.2 ~= results["deep()"]?.duration ?? 0)
     }
 
-    @Test func failingArgumentsAreNamed() throws {
+    @Test func `failing arguments are named`() throws {
         let results = try Fixture.results("swift-testing-0.jsonl")
         #expect(results["parametrised(n:)"]?.details?.contains("with arguments: 2") == true)
         #expect(results["pairs(text:flag:)"]?.details?.contains("with arguments: \"a/b\", false") == true)
     }
 
-    @Test func theEventsAndSwiftPMsReportNameTestsAlike() throws {
+    @Test func `the events and SwiftPM's report name tests alike`() throws {
         let events = Set(try Fixture.results("swift-testing-0.jsonl").tests.map(\.id))
         let report = Set(try Fixture.results("swiftpm-swift-testing.xml").tests.map(\.id))
         #expect(events == report)
     }
 
-    @Test func aCrashIsAnErrorOfTheTestsThatRan() throws {
+    @Test func `a crash is an error of the running tests`() throws {
         let bytes = try Fixture.bytes("swift-testing-0.jsonl")
         // The run ends before its last two lines: one test had not ended.
         let lines = bytes.split(separator: 10, omittingEmptySubsequences: false)
@@ -54,7 +54,7 @@ import Testing
         #expect(results.findings.contains { $0.line == 1 })
     }
 
-    @Test func anIssueOutsideOfTestsIsAFinding() {
+    @Test func `an issue outside of tests is a finding`() {
         let text = """
             {"kind":"event","payload":{"kind":"issueRecorded","issue":{"isKnown":false,"sourceLocation":{"fileID":"M/F.swift","line":3,"column":7}},"messages":[{"symbol":"fail","text":"late"}]},"version":0}
             {"kind":"event","payload":{"kind":"runEnded","messages":[]},"version":0}

@@ -33,7 +33,7 @@ import Testing
 
         """
 
-    @Test func anAssertionOfSeveralLinesIsWhole() {
+    @Test func `an assertion of several lines is complete`() {
         let bare = [TestResult(suite: "App.ViewTests", name: "testOne", status: .failed, message: "failure")]
         let test = TestLog(Array(Self.log.utf8)).completing(bare)[0]
         #expect(

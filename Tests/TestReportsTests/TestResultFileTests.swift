@@ -18,7 +18,7 @@ import Testing
         } catch { return (error as? TestResultFileError)?.code }
     }
 
-    @Test(.timeLimit(.minutes(1))) func onlyRegularFilesAreRead() throws {
+    @Test(.timeLimit(.minutes(1))) func `only regular files are read`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "a.xml").path
         try Data("<testcase name='a'/>".utf8).write(to: URL(filePath: file))
@@ -35,7 +35,7 @@ import Testing
         #expect(code(pipe) == .notRegular)
     }
 
-    @Test func aFileIsReadLikeItsBytes() throws {
+    @Test func `a file gives the same results as its bytes`() throws {
         for name in try Fixture.names {
             let path = Fixture.folder.appending(path: name).path
             #expect(try TestResultReader().read(file: path, named: name) == Fixture.results(name))
@@ -43,7 +43,7 @@ import Testing
         try FileManager.default.removeItem(at: folder)
     }
 
-    @Test func piecesMayEndAnywhere() throws {
+    @Test func `chunks may end anywhere`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         // Several pieces of 256 KiB, with a multi-byte character, a tag and a CDATA end across their borders.
         var text = "<testsuite name='S'>"
