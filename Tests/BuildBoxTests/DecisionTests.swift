@@ -34,7 +34,7 @@ struct DecisionTests {
     static let tag = WorkflowDeclaration(name: "tag", triggers: [.tag(matching: "v*")])
     static let all = [test, release, push, tag]
 
-    @Test func aMovedTargetIsRunForTheBaseOfWhatComesNext() {
+    @Test func `a moved target is run so that later changes have a snapshot`() {
         var observation = DecisionTests.branch()
         observation.defaultTarget = "main"
         func requests(_ declarations: [WorkflowDeclaration], refreshes: Bool = true) -> [RunRequest] {
@@ -211,7 +211,7 @@ struct DecisionTests {
         #expect(decision.requests.allSatisfy { $0.repository == "r" })
     }
 
-    @Test func theRequestOfAChangeSaysAllThatARunNeeds() throws {
+    @Test func `the request of a change has all that a run needs`() throws {
         let decision = make(Self.moved(change: Self.change()), declarations: [Self.test])
         let request = try #require(decision.requests.first)
         #expect(request.ref == "refs/pull/7/head")
@@ -224,7 +224,7 @@ struct DecisionTests {
         #expect(request.change?.targetCommit == Self.target.hex)
     }
 
-    @Test func theRequestOfAMergeNamesWhatLandedAndHow() throws {
+    @Test func `the request of a merge names the changes that landed, and how`() throws {
         let landings = [
             LandedChange(change: "7", head: Self.head, commit: Self.newTarget, how: .rebase),
             LandedChange(change: "9", head: Self.oid(9), commit: Self.newTarget, how: .merge),
@@ -241,7 +241,7 @@ struct DecisionTests {
         #expect(decision.changes.map(\.landedCommit) == [Self.newTarget.hex, Self.newTarget.hex])
     }
 
-    @Test func aChangeHasNotLandedInItsOwnSourceBranch() throws {
+    @Test func `a change has not landed in its own source branch`() throws {
         let landings = [LandedChange(change: "7", head: Self.head, commit: Self.head, how: .fastForward)]
         var observation = Self.branch(landings: landings)
         observation.defaultTarget = "develop"
@@ -250,7 +250,7 @@ struct DecisionTests {
         #expect(decision.requests.first?.mergedChanges.isEmpty == true)
     }
 
-    @Test func aRetestIsDistinctForEachTipOfTheTarget() throws {
+    @Test func `a retest is distinct for each tip of the target`() throws {
         func nonce(_ tip: OID) throws -> String {
             let decision = make(
                 Self.branch(new: tip, heads: ["7": Self.head]), known: [Self.known(.stale)],
@@ -262,14 +262,14 @@ struct DecisionTests {
         #expect(try nonce(Self.oid(3)) == nonce(Self.oid(3)))
     }
 
-    @Test func aChangeThatMovedWithItsTargetIsTestedOnce() {
+    @Test func `a change that moved with its target is tested once`() {
         var observation = Self.moved(change: Self.change())
         observation.branches = Self.branch().branches
         let decision = make(observation, known: [Self.known(.open)], declarations: Self.retesting)
         #expect(decision.requests.map(\.event) == [.pullRequest])
     }
 
-    @Test func aChangeThatLandsInTheSameLookIsNotTested() {
+    @Test func `a change that lands in the same observation is not tested`() {
         var observation = Self.moved(change: Self.change())
         observation.branches =
             Self.branch(landings: [LandedChange(change: "7", head: Self.head, commit: Self.newTarget, how: .merge)])
@@ -279,7 +279,7 @@ struct DecisionTests {
         #expect(decision.changes.map(\.state) == [.landed])
     }
 
-    @Test func aBrokenDefinitionIsReportedOnceUnderItsOwnName() {
+    @Test func `a definition error is reported once under its own name`() {
         for observation in [Self.moved(change: Self.change()), Self.branch()] {
             let decision = Decision.make(
                 repository: "r", observation: observation, known: [], definition: { _ in .broken },
@@ -288,7 +288,7 @@ struct DecisionTests {
         }
     }
 
-    @Test func aBrokenDefinitionOnATargetDoesNotRetestItsChanges() {
+    @Test func `a definition error on a target does not retest its changes`() {
         let decision = Decision.make(
             repository: "r", observation: Self.branch(heads: ["7": Self.head]), known: [Self.known(.open)],
             definition: { _ in .broken }, paths: { _, _ in [] })
@@ -296,7 +296,7 @@ struct DecisionTests {
         #expect(decision.changes.map(\.state) == [.stale])
     }
 
-    @Test func withoutWorkflowsNothingStarts() {
+    @Test func `without workflows nothing starts`() {
         var observation = Self.moved(change: Self.change())
         observation.branches = Self.branch().branches
         observation.tags = Self.tagged("v1").tags
@@ -306,7 +306,7 @@ struct DecisionTests {
         #expect(decision.changes.map(\.state) == [.open])
     }
 
-    @Test func changedPathsAreAskedForOnlyWhereATriggerFilters() {
+    @Test func `changed paths are computed only if a trigger filters by path`() {
         let decision = Decision.make(
             repository: "r", observation: Self.moved(change: Self.change()), known: [],
             definition: { _ in .workflows([Self.test]) },
@@ -359,12 +359,12 @@ struct DecisionRefTests {
     ]
 
     @Test(arguments: kinds)
-    func aRefIsWhatItsPlaceSays(_ row: (ref: String, kind: ChangeRefs.Kind)) throws {
+    func `a ref's place decides what it is`(_ row: (ref: String, kind: ChangeRefs.Kind)) throws {
         #expect(try ChangeRefs(branchPatterns: ["agent/*"]).kind(of: row.ref) == row.kind)
     }
 
     /// A number that two forges' refs give is two changes, unless one form alone is in use.
-    @Test func aNumberMeansOneChange() throws {
+    @Test func `a number means one change`() throws {
         func refs(_ names: String...) -> RefTable {
             RefTable(names.map { (key: $0, value: DecisionTests.oid(1)) })
         }
@@ -386,17 +386,17 @@ struct DecisionRefTests {
 
     /// Nor does a branch take the name of a pull request, whose proofs and verdict would be its own.
     @Test(arguments: ["7", "pull/7", "merge-requests/7", "heads/7"])
-    func aBranchIsNotCalledLikeAPullRequest(_ name: String) throws {
+    func `a branch is never named like a pull request`(_ name: String) throws {
         let rules = try ChangeRefs(branchPatterns: ["**"])
         #expect(rules.kind(of: "refs/heads/\(name)") == .change("heads/\(name)"))
         #expect(try ChangeRefs(branch: "heads/\(name)").kind(of: "refs/heads/\(name)") == .change("heads/\(name)"))
     }
 
-    @Test func withoutPatternsEveryBranchIsABranch() throws {
+    @Test func `without patterns every branch is a branch`() throws {
         #expect(try ChangeRefs().kind(of: "refs/heads/agent/fix") == .branch("agent/fix"))
     }
 
-    @Test func aPatternThatCannotBeReadIsRefused() {
+    @Test func `an unreadable pattern is refused`() {
         #expect(throws: GlobProblem.self) { try ChangeRefs(branchPatterns: ["agent/["]) }
     }
 }

@@ -12,7 +12,7 @@ import WorkflowPrograms
 
 /// What is clear of a run before its first step: the commit that is tested, or the verdict.
 struct RunPreparationTests {
-    @Test func aPlanKeepsTheStepsAskedForAndWhatTheyNeed() throws {
+    @Test func `a plan keeps the requested steps and those that they need`() throws {
         func step(_ name: String, _ needs: String...) -> PlannedStep {
             PlannedStep(name: name, action: .shell("true"), needs: needs)
         }
@@ -24,7 +24,7 @@ struct RunPreparationTests {
         #expect(error?.code == .invalid)
     }
 
-    @Test func parametersAreCheckedAllAtOnce() throws {
+    @Test func `all mistakes in parameters are reported at once`() throws {
         let declaration = WorkflowDeclaration(
             name: "release", triggers: [.manual],
             parameters: [
@@ -44,7 +44,7 @@ struct RunPreparationTests {
     }
 
     @Test(.timeLimit(.minutes(2)))
-    func aChangeThatCannotBeTestedGetsItsVerdictBeforeAnyStep() async throws {
+    func `a change that can't be tested gets its verdict before any step`() async throws {
         try await withScratchFolder { folder in
             let repository = "\(folder)/repo"
             // A history with a conflict, one with nothing in common, and a commit without workflows/.

@@ -67,7 +67,7 @@ import Testing
         #expect(finding.excerpt?.contains("3 | let n: Int = \"a\"") == true)
     }
 
-    @Test func severalErrorsOfSeveralKinds() {
+    @Test func `errors of several tools are found`() {
         let text = """
             Compiling…
             a/b.swift:1:2: warning: unused (unused_thing)
@@ -130,7 +130,7 @@ import Testing
         let ends = "a.c:1: error: head\n" + String(repeating: "x\n", count: 5_000) + "b.c:2: error: tail\n"
         #expect(scanner.findings(in: Array(ends.utf8)).map(\.file) == ["a.c", "b.c"])
     }
-    @Test func theFirstErrorsOfALongLogAreFoundWhereverTheyAre() {
+    @Test func `the first errors of a long log are found wherever they are`() {
         var scanner = DiagnosticScanner()
         let noise = String(repeating: "y\n", count: 2_000_000)
         let middle = noise + "Sources/a.swift:3:5: error: no such thing\n  3 | let x = y\n" + noise

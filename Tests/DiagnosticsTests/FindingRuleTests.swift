@@ -11,7 +11,7 @@ import Testing
         return scanner.findings(in: Array(text.utf8))
     }
 
-    @Test func oneLine() throws {
+    @Test func `a rule matches one line`() throws {
         let rule = FindingRule("ruff", "{file}:{line}:{column}: {rule} {message}", severity: "warning")
         let found = scan(rule, "All checks\nsrc/a b.py:3:10:   E501 Line too long (120 > 100)\nfoo\n")
         let finding = try #require(found.first)

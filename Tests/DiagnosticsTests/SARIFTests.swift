@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: ["", "{}", "[]", "null", "{\"runs\": 3}", "<xml/>", String(repeating: "[", count: 100_000)])
-    func otherFilesAreRefused(text: String) {
+    func `files in other formats are refused`(text: String) {
         #expect(throws: SARIFProblem.self) { _ = try read(text) }
     }
 }

@@ -13,12 +13,12 @@ import Testing
 
 /// What the fuzzers, and reading the parsers for them, have found; each input once more.
 @Suite struct FoundTests {
-    @Test func countsBeyondTheLargestNumberAreNoCrash() {
+    @Test func `counts beyond the largest number do not crash`() {
         #expect(TestCounts(passed: .max, failed: 1).total == .max)
         #expect(TestCounts(passed: .min, failed: -1).total == .min)
     }
 
-    @Test func unitsBeyondTheLargestNumberAreAFinding() {
+    @Test func `units beyond the largest number are a finding`() {
         var step = PlannedStep(name: "a", action: .closure)
         let use = ResourceUse(resource: Resource("r", capacity: .max), units: .max)
         step.resources = [use]
@@ -28,17 +28,17 @@ import Testing
     }
 
     @Test(arguments: ["refs/heads/\u{301}x", "refs/heads/\u{200D}"])
-    func aBranchStaysOneWhateverItsNameBeginsWith(_ ref: String) throws {
+    func `a branch stays a branch whatever its name begins with`(_ ref: String) throws {
         let name = String(decoding: ref.utf8.dropFirst(11), as: UTF8.self)
         #expect(try ChangeRefs().kind(of: ref) == .branch(name))
         #expect(try ChangeRefs(branchPatterns: ["**"]).kind(of: ref) == .change(name))
     }
 
-    @Test func aSlashInTheNumberOfAChangeIsSeen() throws {
+    @Test func `a slash in the number of a change is detected`() throws {
         #expect(try ChangeRefs().kind(of: "refs/pull/7/\u{301}x/head") == .other)
     }
 
-    @Test func aNameWithNULIsNoOtherRef() async throws {
+    @Test func `a name with NUL is not another ref`() async throws {
         try await withFuzzFolder { folder in
             let repository = try Repository.create(bareAt: folder + "/r.git")
             let id = try repository.createBlob([1])
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func aScheduleThatNeverComesIsToldAtOnce() throws {
+    @Test func `a schedule that never comes is reported at once`() throws {
         let schedule = try CronSchedule("* * 30 2 *")
         var random = SplitMix64(seed: 1, iteration: 0)
         try CPUBudget.hold(FuzzInput(bytes: []), &random) { _, _ in
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func aRequestWithALongKeyGetsAShortAnswer() throws {
+    @Test func `a request with a long key gets a short answer`() throws {
         let key = String(repeating: "k", count: 500_000)
         let line =
             "{\"version\":1,\"request\":{\"start\":{\"_0\":{\"location\":\".\",\"workflow\":\"w\",\"subject\":"
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: [("\"sha256\" : \"ab\"", "sha256"), ("\"id\" : 99", "run 99")])
-    func aReportThatTheIndexCannotTakeKeepsNoOtherOut(_ replacement: String, _ reason: String) async throws {
+    func `a report that the index can't take keeps no other out`(_ replacement: String, _ reason: String) async throws {
         try await withFuzzFolder { folder in
             let store = try ArchiveStore(home: folder)
             let key = replacement.prefix { $0 != ":" }

@@ -291,7 +291,7 @@ struct MaskingTests {
         #expect(Masker([]) == nil)
     }
 
-    @Test func aSecretIsPrintedAsItsName() {
+    @Test func `a secret prints as its name`() {
         let secret = Secret(name: "TOKEN", bytes: Array("hunter2hunter2".utf8))
         var dumped = ""
         dump(secret, to: &dumped)

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func aDayThatNeverComesHasNoNextTime() throws {
+    @Test func `a date that never comes has no next time`() throws {
         #expect(try CronSchedule("0 0 30 2 *").next(after: 0) == nil)
         #expect(try CronSchedule("* * 31 4 *").next(after: 0) == nil)
     }

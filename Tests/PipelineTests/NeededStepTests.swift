@@ -122,7 +122,7 @@ import Testing
         #expect(plan.validate().isEmpty)
     }
 
-    @Test func aChainOfTenThousandUnlistedStepsIsAPlan() async {
+    @Test func `a chain of ten thousand unlisted steps is a plan`() async {
         // The least stack that a thread of a Swift program may have: no step of the way may recurse.
         let names: [String] = await withCheckedContinuation { continuation in
             let thread = Thread {

@@ -164,7 +164,7 @@ import Testing
             ])
     }
 
-    @Test func allMistakesAreReportedAtOnce() {
+    @Test func `all mistakes are reported at once`() {
         var bad = PlannedStep(name: "a", action: .shell(""), needs: ["gone"])
         bad.timeout = -1
         bad.artifacts = ["["]
@@ -197,7 +197,7 @@ import Testing
     }
 
     /// The largest plans that are examined in detail: steps in a row, each of which reads all values.
-    @Test(.timeLimit(.minutes(1))) func aLargePlanIsCheckedInSeconds() {
+    @Test(.timeLimit(.minutes(1))) func `a large plan is checked in seconds`() {
         var steps = (0..<10_000).map { Self.step("s\($0)", needs: $0 == 0 ? [] : ["s\($0 - 1)"]) }
         for index in steps.indices { steps[index].publishes = ["v\(index)"] }
         for index in steps.indices.dropFirst() { steps[index].reads = ["v\(index - 1)", "v0"] }
@@ -250,7 +250,7 @@ import Testing
         #expect(findings.first?.message.isEmpty == false)
     }
 
-    @Test func goodDeclarationsHaveNoFinding() {
+    @Test func `valid declarations have no finding`() {
         let all: [Trigger] = [
             .pullRequest(into: "main"), .merge(into: "main"), .push(to: "**"), .tag(matching: "v*"),
             .schedule("0 3 * * 1-5"), .manual,

@@ -27,7 +27,7 @@ import Testing
         #expect(!workflow.declaration.readsContext)
     }
 
-    @Test func everyModifierIsInThePlan() throws {
+    @Test func `every modifier is in the plan`() throws {
         let simulator = Resource("simulator", capacity: 2)
         let version = Value<String>("version")
         let before = Step("before", run: "true").publishes(version)
@@ -72,7 +72,7 @@ import Testing
         #expect(Backoff.constant(.milliseconds(1_500)).pause(beforeAttempt: 7) == 1.5)
     }
 
-    @Test func ifAndForShapeTheGraph() {
+    @Test func `if and for shape the graph`() {
         let deploy = Parameter("deploy", default: false)
         let shards = Parameter("shards", default: 2)
         let target = Parameter("target", choices: ["linux", "macos"], default: "linux")
@@ -102,7 +102,7 @@ import Testing
         #expect(plan.steps[0].commandLine == "make macos")
     }
 
-    @Test func aThousandStepsInALoopAreAPlan() {
+    @Test func `a thousand steps in a loop are a plan`() {
         let workflow = Workflow("many") {
             let first = Step("first", run: "true")
             first
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func aRequiredParameterSaysHowToGiveIt() {
+    @Test func `a required parameter says how to give it`() {
         guard case .failure(let problem) = Parameter<Int>("count").declaration.value(given: nil) else {
             Issue.record("a required parameter has no value of its own")
             return

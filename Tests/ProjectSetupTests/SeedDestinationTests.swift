@@ -19,7 +19,7 @@ import Testing
         SeedFile(path: "workflows/a.swift", text: "a"), SeedFile(path: "workflows/b.swift", text: "b"),
     ]
 
-    @Test func aFolderThatIsALinkIsNotWrittenThrough() throws {
+    @Test func `a folder that is a link is not written through`() throws {
         try with { top, outside in
             for target in [outside, "\(outside)/missing"] {
                 try? FileManager.default.removeItem(atPath: "\(top)/workflows")
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatIsALinkIsNotWrittenThroughAndNothingElseStays() throws {
+    @Test func `a file that is a link is not written through and no other file stays`() throws {
         try with { top, outside in
             try FileManager.default.createDirectory(atPath: "\(top)/workflows", withIntermediateDirectories: true)
             try FileManager.default.createSymbolicLink(
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func theFileForTheEditorIsNotWrittenThroughALink() throws {
+    @Test func `the editor's file is not written through a link`() throws {
         try with { top, outside in
             try FileManager.default.createDirectory(atPath: "\(top)/workflows", withIntermediateDirectories: true)
             try Data("mine".utf8).write(to: URL(fileURLWithPath: "\(outside)/precious"))
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func aFileForTheEditorThatSomebodyElseWroteStays() throws {
+    @Test func `an editor's file that pipectl did not write stays`() throws {
         try with { top, _ in
             try FileManager.default.createDirectory(atPath: "\(top)/workflows", withIntermediateDirectories: true)
             let file = "\(top)/workflows/compile_flags.txt"
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func whatGitLeavesOutStaysInItsBytes() throws {
+    @Test func `Git's list of ignored files keeps its bytes`() throws {
         try with { top, _ in
             let exclude = "\(top)/.git/info/exclude"
             try FileManager.default.createDirectory(atPath: "\(top)/.git/info", withIntermediateDirectories: true)
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func theFilesAreWritten() throws {
+    @Test func `the files are written`() throws {
         try with { top, _ in
             try SeedDestination(named: "workflows", in: top).write(seeds)
             #expect(try String(contentsOfFile: "\(top)/workflows/b.swift", encoding: .utf8) == "b")

@@ -157,7 +157,7 @@ private struct BareRepository {
     ]
 
     @Test(.timeLimit(.minutes(1)), arguments: changes)
-    func wakesWithinASecond(_ change: Change) async throws {
+    func `a change wakes within a second`(_ change: Change) async throws {
         try await withScratchFolder { folder in
             let repository = try await BareRepository(in: folder)
             try await repository.sh(change.before)
@@ -168,7 +168,7 @@ private struct BareRepository {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func foldersThatComeLaterAreWatchedToo() async throws {
+    @Test(.timeLimit(.minutes(1))) func `folders that are made later are watched too`() async throws {
         try await withScratchFolder { folder in
             let repository = try await BareRepository(in: folder)
             try await withHints(repository.path) { log in
@@ -188,7 +188,7 @@ private struct BareRepository {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func whatChangesNoRefIsNotTold() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a write that changes no ref gives no hint`() async throws {
         try await withScratchFolder { folder in
             let repository = try await BareRepository(in: folder)
             try await repository.sh("git clone -q . ../work")
@@ -208,7 +208,7 @@ private struct BareRepository {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aBurstIsFewHints() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a burst gives few hints`() async throws {
         try await withScratchFolder { folder in
             let repository = try await BareRepository(in: folder)
             try await withHints(repository.path) { log in
@@ -222,7 +222,7 @@ private struct BareRepository {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func linkedWorktreesWatchTheCommonFolder() async throws {
+    @Test(.timeLimit(.minutes(1))) func `linked worktrees watch the common folder`() async throws {
         try await withScratchFolder { folder in
             let repository = try await BareRepository(in: folder)
             try await repository.sh("git worktree add -q -b linked ../linked main; git clone -q . ../work")
@@ -242,7 +242,7 @@ private struct BareRepository {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func thousandsOfPullRequests() async throws {
+    @Test(.timeLimit(.minutes(1))) func `thousands of pull requests are watched`() async throws {
         try await withScratchFolder { folder in
             let repository = try await BareRepository(in: folder)
             try await repository.sh(
@@ -261,7 +261,7 @@ private struct BareRepository {
     }
 
     #if os(Linux)
-        @Test(.timeLimit(.minutes(1))) func withoutEnoughWatchesItSaysSoAndKeepsTheBranches() async throws {
+        @Test(.timeLimit(.minutes(1))) func `without enough watches it says so and keeps the branches`() async throws {
             try await withScratchFolder { folder in
                 let repository = try await BareRepository(in: folder)
                 try await repository.sh("cd refs; mkdir pull aaa; cd pull; seq 300 | xargs mkdir")
@@ -279,7 +279,7 @@ private struct BareRepository {
             }
         }
 
-        @Test(.timeLimit(.minutes(1))) func anOverflowIsAHintAndNothingIsLost() async throws {
+        @Test(.timeLimit(.minutes(1))) func `an overflow is a hint and nothing is lost`() async throws {
             try await withScratchFolder { folder in
                 let repository = try await BareRepository(in: folder)
                 let stream = try await FileEvents.refChanges(inGitDirectories: [repository.path])
@@ -298,7 +298,7 @@ private struct BareRepository {
             }
         }
 
-        @Test(.timeLimit(.minutes(1))) func descriptorsCloseWithTheStream() async throws {
+        @Test(.timeLimit(.minutes(1))) func `descriptors close with the stream`() async throws {
             try await withScratchFolder { folder in
                 let repository = try await BareRepository(in: folder)
                 var status = stat()
@@ -311,7 +311,7 @@ private struct BareRepository {
         }
     #endif
 
-    @Test(.timeLimit(.minutes(1))) func aRemovedRepositoryIsGoneAndTheStreamEnds() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a removed repository is reported and the stream ends`() async throws {
         try await withScratchFolder { folder in
             let (one, two) = (
                 try await BareRepository(in: folder, named: "one.git"),
@@ -335,7 +335,7 @@ private struct BareRepository {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aReplacedRepositoryIsWatchedOn() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a replaced repository is still watched`() async throws {
         try await withScratchFolder { folder in
             let repository = try await BareRepository(in: folder)
             let stream = try await FileEvents.refChanges(inGitDirectories: [repository.path])
@@ -349,7 +349,7 @@ private struct BareRepository {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func whatIsNoRepositoryIsRefused() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a folder that is not a repository is refused`() async throws {
         try await withScratchFolder { folder in
             for path in [folder, folder + "/none"] {
                 let error = await #expect(throws: FileEventsError.self) {

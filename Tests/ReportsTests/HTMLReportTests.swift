@@ -12,7 +12,7 @@ import Testing
             .matches(of: /<[^>]*>/.matchingSemantics(.unicodeScalar)).map { String($0.output) }
     }
 
-    @Test func hostileTextIsInert() throws {
+    @Test func `hostile text is inert`() throws {
         let html = Fixture.hostileDocument.render(.html)
         let attribute = /[a-z0-9-]+="[^"<>]*"/.matchingSemantics(.unicodeScalar)
         let names = Set(
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 500])
-    func timelines(steps count: Int) {
+    func `a timeline has a bar for each step`(steps count: Int) {
         let steps = (0..<count).map {
             Fixture.step("step \($0)", from: Double($0), to: Double($0) + 2, needs: $0 > 0 ? ["step \($0 - 1)"] : [])
         }
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func twentyThousandTests() {
+    func `a page with twenty thousand tests stays usable`() {
         let tests = (0..<20_000).map { index in
             TestResult(suite: "Suite \(index % 50)", name: "test\(index)", status: index % 500 == 0 ? .failed : .passed)
         }

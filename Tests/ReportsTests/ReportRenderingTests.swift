@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ReportRenderingTests {
     @Test(arguments: Verdict.allCases, ReportFormat.allCases)
-    func everyVerdictInEveryFormat(verdict: Verdict, format: ReportFormat) {
+    func `every verdict renders in every format`(verdict: Verdict, format: ReportFormat) {
         let text = ReportDocument(report: Fixture.report(verdict)).render(format)
         #expect(text.hasSuffix("\n"))
         switch format {
@@ -49,7 +49,7 @@ import Testing
 
     // MARK: Text
 
-    @Test func textEndsWithTheNextCommand() {
+    @Test func `the text report ends with the next command`() {
         let text = ReportDocument(report: Fixture.report()).render(.text)
         #expect(text.split(separator: "\n").last == "Read the whole log: pipectl logs 18 \"unit tests\"")
         #expect(!text.contains("\u{1B}"))
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func hostileTextHasNoEffectOnATerminal() {
+    @Test func `hostile text has no effect on a terminal`() {
         let plain = Fixture.hostileDocument.render(.text)
         #expect(!plain.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" && $0 != "\t" || $0 == "\u{202E}" })
         let coloured = Fixture.hostileDocument.render(.text, options: RenderOptions(colour: true))
@@ -86,7 +86,7 @@ import Testing
 
     // MARK: Tries
 
-    @Test func theLastTryOfATestDecides() {
+    @Test func `the last attempt of a test decides`() {
         let tests = [
             TestResult(suite: "S", name: "a", status: .failed, message: "first", attempt: 1),
             TestResult(suite: "S", name: "a", status: .passed, attempt: 2),
@@ -101,7 +101,7 @@ import Testing
 
     // MARK: JSON
 
-    @Test func jsonIsTheReportAndItsTests() throws {
+    @Test func `JSON has the report and its tests`() throws {
         let document = Fixture.hostileDocument
         let data = Data(document.render(.json).utf8)
         #expect(try ReportJSON.decoder().decode(Report.self, from: data) == document.report)
@@ -111,7 +111,7 @@ import Testing
         #expect(document.render(.json) == document.render(.json))
     }
 
-    @Test func jsonHoldsAnImpossibleDuration() {
+    @Test func `JSON can represent an impossible duration`() {
         let test = TestResult(suite: "", name: "a", status: .passed, duration: .infinity)
         #expect(ReportDocument(report: Fixture.report(), tests: [test]).render(.json).contains("\"Infinity\""))
     }
@@ -159,7 +159,7 @@ import Testing
 
     // MARK: JUnit
 
-    @Test func junitIsXML() throws {
+    @Test func `JUnit is valid XML`() throws {
         let xml = Fixture.hostileDocument.render(.junit)
         #expect(xml.contains("failures=\"3\""))
         #expect(xml.contains("flakyFailure"))

@@ -35,7 +35,7 @@ import Testing
         #expect(comparison.newlySkipped.isEmpty)
     }
 
-    @Test func theLastTryCounts() {
+    @Test func `the last attempt of a test counts`() {
         let comparison = Comparison.between(
             [test("flaky", .passed, attempt: 2), test("flaky", .failed, attempt: 1), test("worse", .failed)],
             and: [test("worse", .failed, attempt: 1), test("worse", .passed, attempt: 2)], targetRun: 3,

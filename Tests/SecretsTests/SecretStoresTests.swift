@@ -62,7 +62,7 @@ struct SecretStoresTests {
         }
     }
 
-    @Test func whatIsSetIsKeptForTheOwnerAloneAndGiven() async throws {
+    @Test func `a stored secret is readable by its owner only and reaches the run`() async throws {
         try await withRoom { room in
             #expect(room.refusal(room.stores) == "secret TOKEN is not set: `pipectl secrets set TOKEN`")
             try room.stores.set("TOKEN", to: Array("first value\n".utf8))
@@ -84,7 +84,7 @@ struct SecretStoresTests {
         }
     }
 
-    @Test func theFirstPlaceThatHasItCounts() async throws {
+    @Test func `the first store that has a secret is used`() async throws {
         try await withRoom { room in
             try room.stores.set("TOKEN", to: Array("of the folder".utf8))
             #expect(room.given(room.withSystemd) == .success("of the folder"))
@@ -124,7 +124,7 @@ struct SecretStoresTests {
     }
 
     @Test(arguments: ["..", ".hidden", "a/b", "", "a\nb"])
-    func aRepositoryThatIsNoNameIsRefused(name: String) async throws {
+    func `an invalid name of a repository is refused`(name: String) async throws {
         try await withRoom { room in
             let error = #expect(throws: SecretError.self) {
                 try room.stores.set("TOKEN", to: Array("a long value".utf8), repository: name)
@@ -133,7 +133,7 @@ struct SecretStoresTests {
         }
     }
 
-    @Test func aValueThatCannotBeMaskedOrIsTooLongIsRefused() async throws {
+    @Test func `a value that can't be masked or is too long is refused`() async throws {
         try await withRoom { room in
             for value in ["", "12345", "12345\n", "12345\r\n\n"] {
                 let error = #expect(throws: SecretError.self) { try room.stores.set("TOKEN", to: Array(value.utf8)) }
@@ -149,7 +149,7 @@ struct SecretStoresTests {
     }
 
     @Test(arguments: [0o640, 0o604, 0o620, 0o666, 0o644] as [mode_t])
-    func aFileThatOthersCanReadOrWriteIsRefused(mode: mode_t) async throws {
+    func `a file that others can read or write is refused`(mode: mode_t) async throws {
         try await withRoom { room in
             try room.put("a long value", room.folder + "/TOKEN", mode: mode)
             #expect(room.refusal(room.stores).contains("Others can read or write"))
@@ -162,7 +162,7 @@ struct SecretStoresTests {
         }
     }
 
-    @Test func aFolderThatOthersCanReachIsRefused() async throws {
+    @Test func `a folder that others can reach is refused`() async throws {
         try await withRoom { room in
             try room.put("a long value", room.folder + "/TOKEN")
             #expect(chmod(room.folder, 0o750) == 0)
@@ -173,7 +173,9 @@ struct SecretStoresTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func whatIsNotAFileIsNeitherFollowedNorWaitedFor() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a link or fifo in place of a file is neither followed nor waited for`()
+        async throws
+    {
         try await withRoom { room in
             try room.put("the target's value", room.root + "/target")
             try room.put("a long value", room.folder + "/OTHER")
@@ -197,7 +199,7 @@ struct SecretStoresTests {
         }
     }
 
-    @Test func whatIsInTheFolderByMistakeIsSaidAndHarmless() async throws {
+    @Test func `other files in the folder are reported and harmless`() async throws {
         try await withRoom { room in
             try room.put("a long value", room.folder + "/TOKEN")
             try room.put("x", room.folder + "/new\nline\u{1b}[31m")
@@ -210,7 +212,7 @@ struct SecretStoresTests {
         }
     }
 
-    @Test func anotherUsersFileIsRefused() async throws {
+    @Test func `another user's file is refused`() async throws {
         guard geteuid() == 0 else { return }
         try await withRoom { room in
             try room.put("a long value", room.folder + "/TOKEN")
@@ -219,7 +221,7 @@ struct SecretStoresTests {
         }
     }
 
-    @Test func aRunIsGivenWhatItsPlanNamesAndNoMore() async throws {
+    @Test func `a run gets exactly the secrets that its plan names`() async throws {
         try await withRoom { room in
             try room.stores.set("TOKEN", to: Array("named value".utf8))
             try room.stores.set("OTHER", to: Array("another value".utf8))

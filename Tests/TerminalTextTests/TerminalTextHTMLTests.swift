@@ -27,7 +27,7 @@ import Testing
         #expect(line.contains("tx0") || line.contains("tx1") || line == "x")
     }
 
-    @Test func styleIsCarriedOverLines() {
+    @Test func `a style continues over line ends`() {
         var renderer = ANSIHTML()
         #expect(renderer.line("\u{1B}[32ma".utf8) == "<span class=\"tf2\">a</span>")
         #expect(renderer.line("b\u{1B}[m".utf8) == "<span class=\"tf2\">b</span>")

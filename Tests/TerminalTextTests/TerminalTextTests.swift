@@ -74,13 +74,13 @@ import Testing
         #expect(clean(raw) == expected)
     }
 
-    @Test func longLines() {
+    @Test func `long lines are cut`() {
         #expect(clean("abcdef\nab\n", limit: 4) == "abcd … 2 more characters\nab\n")
         #expect(clean("日本語日本語", limit: 4) == "日本語日 … 2 more characters")
         #expect(clean("abcdef\rab", limit: 4) == "ab")
     }
 
-    @Test func invalidUTF8() {
+    @Test func `invalid UTF-8 is replaced`() {
         let bytes: [UInt8] = [0x61, 0xFF, 0xC3, 0x62, 0xE2, 0x80, 0x0A, 0xED, 0xA0, 0x80, 0xF0, 0x9F, 0x98]
         let expected = "a\u{FFFD}\u{FFFD}b\u{FFFD}\n\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}"
         #expect(TerminalText.clean(bytes, colours: true) == expected)
@@ -97,7 +97,7 @@ import Testing
         #expect(TerminalText.name(raw) == expected)
     }
 
-    @Test func longNames() {
+    @Test func `long names are cut`() {
         #expect(TerminalText.name("abcdef", limit: 3) == "abc…")
         #expect(TerminalText.name("abc", limit: 3) == "abc")
     }
@@ -173,7 +173,7 @@ import Testing
     @Test(
         .timeLimit(.minutes(1)),
         arguments: ["\u{1B}", "\u{1B}[1;", "\u{1B}]", "\r", "a\r", "\u{1B}[31m", "\u{200D}"])
-    func repetitionTakesLinearTime(_ unit: String) {
+    func `repeated sequences take linear time`(_ unit: String) {
         func time(_ count: Int) -> Duration {
             let bytes = Array(String(repeating: unit, count: count / unit.utf8.count).utf8)
             return ContinuousClock().measure { _ = TerminalText.clean(bytes, colours: true).utf8.count }

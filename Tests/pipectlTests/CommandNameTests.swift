@@ -10,7 +10,7 @@ import Testing
     }
 
     /// The parser finds a missing one by describing the type, for every command at every start: 5 ms together.
-    @Test func everyCommandSaysItsOwn() {
+    @Test func `every command knows its own name`() {
         let commands = Self.commands(below: Pipectl.self)
         #expect(commands.count > 40)
         #expect(commands.filter { $0.configuration.commandName == nil }.map { "\($0)" } == [])

@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func everyCommandHasExamplesThatParse() throws {
+    @Test func `every command has examples that parse`() throws {
         for (words, type) in Self.commands(below: Pipectl.self) {
             let command = words.joined(separator: " ")
             let examples = HelpExamples.all[command] ?? []
@@ -57,7 +57,7 @@ import Testing
         return word.isEmpty ? words : words + [word]
     }
 
-    @Test func theDaemonsOptionsComeLast() throws {
+    @Test func `the daemon's options come last`() throws {
         let help = try #require(HelpText(Pipectl.helpMessage(for: Watch.self)))
         let titles = help.shown.split(separator: "\n").filter { $0.hasSuffix(":") && $0.first?.isUppercase == true }
         #expect(titles == ["EXAMPLES:", "ARGUMENTS:", "OPTIONS:", "\(HelpText.daemon.uppercased()):"])
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: ["#!/bin/bash\n", "#compdef pipectl\n", "0.1", "Error: no such option", ""])
-    func otherMessagesAreLeftAlone(text: String) {
+    func `other messages stay unchanged`(text: String) {
         #expect(HelpText(text) == nil)
     }
 }

@@ -10,7 +10,7 @@ import Testing
     private let system = Parameter("system", choices: ["linux", "macos"]).declaration
     private let dry = Parameter("dry", default: false).declaration
 
-    @Test func itNamesHelpTypeChoicesAndDefault() {
+    @Test func `a question names help, type, choices and default`() {
         let text = ParameterQuestion(declaration: version).text
         #expect(text.hasPrefix("version: What is") && text.hasSuffix("version (text, required): "))
         #expect(!text.contains("\u{1b}"), "a definition can't act on the terminal")
@@ -19,7 +19,7 @@ import Testing
         #expect(ParameterQuestion(declaration: dry).text == "dry (true or false; Enter for false): ")
     }
 
-    @Test func anAnswerIsAValueOrRefused() {
+    @Test func `an answer is a value or refused`() {
         #expect((try? ParameterQuestion(declaration: version).answer(" 1 2").get()) == " 1 2")
         #expect((try? ParameterQuestion(declaration: version).answer("").get()) == nil)
         #expect((try? ParameterQuestion(declaration: count).answer("").get()) == "3")
@@ -30,7 +30,7 @@ import Testing
         #expect((try? ParameterQuestion(declaration: dry).answer("yes").get()) == "true")
     }
 
-    @Test func itIsAskedOnlyWhereARequiredOneIsMissing() {
+    @Test func `questions are asked only if a required parameter has no value`() {
         func asked(_ given: [String: String]) -> [String] {
             ParameterQuestions.missing([version, count, system], given: given).map(\.declaration.name)
         }
@@ -39,7 +39,7 @@ import Testing
         #expect(asked(["version": "1", "system": "linux"]) == [], "a default needs no question")
     }
 
-    @Test func whatIsRefusedIsAskedAgain() {
+    @Test func `a refused answer is asked for again`() {
         var lines = ["", "1.0", "many", "", "linux"]
         var shown = ""
         let questions = ParameterQuestions.missing([version, count, system], given: [:])
@@ -51,7 +51,7 @@ import Testing
         #expect(!shown.contains("--param"), "nobody can add an option now")
     }
 
-    @Test func theEndOfTheInputIsNoAnswer() {
+    @Test func `the end of the input is no answer`() {
         let questions = ParameterQuestions.missing([version], given: [:])
         #expect(ParameterQuestions.answers(to: questions, read: { nil }, write: { _ in }) == nil)
     }

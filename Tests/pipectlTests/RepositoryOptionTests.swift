@@ -5,7 +5,7 @@ import Testing
 @testable import pipectl
 
 @Suite struct RepositoryOptionTests {
-    @Test func aNameIsNoFolder() throws {
+    @Test func `a name is not a folder`() throws {
         let option = try RepositoryOption.parse(["--repository", "web"])
         #expect(option.path == nil && option.place == "web")
         let url = try RepositoryOption.parse(["--repository", "https://git.example.com/team/tool"])
@@ -14,7 +14,7 @@ import Testing
         #expect(gone.path == nil && gone.place == "/nosuch/folder", "the box says that it knows none")
     }
 
-    @Test func aPathThatExistsIsAFolder() throws {
+    @Test func `a path that exists is a folder`() throws {
         let folder = FileManager.default.temporaryDirectory.path
         let option = try RepositoryOption.parse(["--repository", folder])
         #expect(option.path == option.place && option.path?.hasPrefix("/") == true)
@@ -22,7 +22,7 @@ import Testing
         #expect(try RepositoryOption.parse([]).path == RepositoryOption.parse(["--repository", "."]).path)
     }
 
-    @Test func oneOfBoth() {
+    @Test func `a name and a folder exclude each other`() {
         #expect(throws: (any Error).self) { try RepositoryOption.parse(["--repository", "web", "--folder", "/tmp"]) }
     }
 }

@@ -14,12 +14,14 @@ import Testing
         #expect(range.old == old && range.new == new)
     }
 
-    @Test(arguments: ["v1.0", "refs/tags/2.10.0", "HEAD"]) func withoutThemItIsAWholeHistory(text: String) throws {
+    @Test(arguments: ["v1.0", "refs/tags/2.10.0", "HEAD"]) func `one revision means its whole history`(text: String)
+        throws
+    {
         let range = try RevisionRange(text)
         #expect(range.old == nil && range.new == text)
     }
 
-    @Test(arguments: ["v1.0...v1.1", "a..b..c", "..", "...", ""]) func whatIsNoRangeIsRefused(text: String) {
+    @Test(arguments: ["v1.0...v1.1", "a..b..c", "..", "...", ""]) func `an invalid range is refused`(text: String) {
         #expect(throws: CommandEnd.self) { try RevisionRange(text) }
     }
 }

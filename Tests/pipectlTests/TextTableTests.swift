@@ -4,19 +4,19 @@ import Testing
 
 /// Tables of the terminal.
 @Suite struct TextTableTests {
-    @Test func columnsAreAsWideAsTheirWidestCell() {
+    @Test func `columns are as wide as their widest cell`() {
         let text = TextTable.text(["run", "what"], [["1", "äöü"], ["12345", "b"]])
         #expect(text == "run    what\n1      äöü\n12345  b\n")
     }
 
-    @Test func nothingFollowsWhatIsSaidLast() {
+    @Test func `no spaces follow the last cell with content`() {
         let rows = [["1", "", ""], ["", "", ""], ["2", "x  ", ""], ["3", "", "y"]]
         let text = TextTable.text(["a", "b", "c"], rows)
         #expect(text == "a  b    c\n1\n\n2  x\n3       y\n")
     }
 
     /// A test's name, a branch or a message may hold anything.
-    @Test func noCellReachesTheTerminalAsItCame() {
+    @Test func `no cell reaches the terminal unescaped`() {
         let text = TextTable.text(["name", "end"], [["\u{1b}[31m\n\u{202e}x", String(repeating: "y", count: 300)]])
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count == 3, "the header, the row and nothing")
@@ -25,7 +25,7 @@ import Testing
         #expect(lines[1].hasSuffix("y…") && lines[1].count < 230)
     }
 
-    @Test func aStyleEndsWithItsCell() {
+    @Test func `a style ends with its cell`() {
         let text = TextTable.text(["id", "verdict", "x"], [["1", "ok", "y"]]) { _, column in column == 1 ? "32" : nil }
         #expect(text == "id  verdict  x\n1   \u{1b}[32mok     \u{1b}[0m  y\n")
     }

@@ -20,7 +20,7 @@ struct BisectionTests {
     }
 
     @Test(arguments: [1, 2, 3, 7, 64, 500, 1_000])
-    func everyPlaceIsFoundWithFewQuestions(count: Int) {
+    func `every place is found with few questions`(count: Int) {
         for broken in stride(from: 0, to: count - 1, by: max(1, count / 37)) {
             let (answer, asked) = search(count) { $0 <= broken ? .bad : .good }
             #expect(answer == .found(bad: broken, good: broken + 1, suspects: []))
@@ -31,7 +31,7 @@ struct BisectionTests {
     }
 
     @Test
-    func whatIsKnownIsNotAsked() {
+    func `known results are not asked for`() {
         let (answer, asked) = search(100, knowing: Array(0..<100)) { $0 < 42 ? .bad : .good }
         #expect(answer == .found(bad: 41, good: 42, suspects: []) && asked.isEmpty)
         let near = search(100, knowing: [0, 40, 48]) { $0 < 42 ? .bad : .good }
@@ -39,7 +39,7 @@ struct BisectionTests {
     }
 
     @Test
-    func commitsThatCannotBeTestedAreGoneAroundAndStaySuspects() {
+    func `commits that can't be tested are skipped and stay suspects`() {
         let (answer, asked) = search(20) { place in
             (8...10).contains(place) ? .untestable("no build") : place < 8 ? .bad : .good
         }
@@ -50,7 +50,7 @@ struct BisectionTests {
     }
 
     @Test
-    func thereMayBeNothingToFind() {
+    func `there may be nothing to find`() {
         #expect(search(5) { _ in .good }.answer == .nothing)
         #expect(search(1) { _ in .bad }.answer == .always(oldest: 0))
         #expect(search(9) { _ in .bad }.answer == .always(oldest: 8))
@@ -60,7 +60,7 @@ struct BisectionTests {
     }
 
     @Test
-    func ofTwoBreakagesTheNewerOneIsFound() {
+    func `of two breakages the newer one is found`() {
         let (answer, _) = search(12, knowing: [0, 4, 9]) { place in
             place < 3 || (6...10).contains(place) ? .bad : .good
         }

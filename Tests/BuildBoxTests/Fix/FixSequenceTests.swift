@@ -23,7 +23,7 @@ struct FixSequenceTests {
         return FixSequence.Part(run: run, role: role, verdict: verdict, reason: "r\(run)", record: nil)
     }
 
-    @Test func itGoesFromMakerToCheckToTheNextAttemptToTheEnd() {
+    @Test func `a series goes from the fixer to the check to the next attempt and ends`() {
         func next(_ parts: FixSequence.Part...) -> FixSequence.Next {
             FixSequence(run: 1, parts: parts).next(first: first)
         }
@@ -58,7 +58,7 @@ struct FixSequenceTests {
         #expect(ended == state)
     }
 
-    @Test func attemptsSayWhatCameOfBothRuns() {
+    @Test func `attempts have the results of both runs`() {
         let parts = [maker(2, 1, .passed, .made), check(3, 1, of: 2, .failed), maker(4, 2, nil)]
         let attempts = FixSequence(run: 1, parts: parts).attempts
         #expect(attempts.map(\.number) == [1, 2] && attempts.map(\.check) == [3, nil])
@@ -66,7 +66,7 @@ struct FixSequenceTests {
         #expect(attempts[1].verdict == nil)
     }
 
-    @Test func reportsHoldStatesAsWords() throws {
+    @Test func `reports have states as words`() throws {
         let series = FixSeries(state: .needsApproval, reason: "why", wanted: 2, mayPush: false)
         let data = try JSONEncoder().encode(series)
         let object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])

@@ -18,7 +18,7 @@ import Engine
         board.begin(run)
     }
 
-    @Test func eventsComeToTheirStep() {
+    @Test func `events reach their step`() {
         begin()
         board.take(.stepStarted(step: "b", attempt: 2, at: Date()), of: 7)
         board.take(.stepStarted(step: "no such step", attempt: 1, at: Date()), of: 7)
@@ -28,7 +28,7 @@ import Engine
         #expect(board.run(8) == nil)
     }
 
-    @Test func stepsThatCameLaterAreFound() {
+    @Test func `steps that came later are found`() {
         begin([])
         board.take(.stepStarted(step: "c", attempt: 1, at: Date()), of: 7)
         board.update(7) { $0.steps = [LiveRun.Step(record: StepRecord(name: "c", command: "true", needs: []))] }
@@ -36,7 +36,7 @@ import Engine
         #expect(board.run(7)?.steps.map(\.record.status) == [.running])
     }
 
-    @Test func whoFollowsIsToldOfEachChange() async {
+    @Test func `followers are told of each change`() async {
         begin()
         let revision = board.run(7)?.revision ?? 0
         async let next = board.next(7, after: revision)
@@ -44,7 +44,7 @@ import Engine
         #expect(await next?.revision == revision + 1)
     }
 
-    @Test func theEndIsWaitedFor() async {
+    @Test func `the end is waited for`() async {
         await board.waitForEnd(of: 7)
         begin()
         async let end: Void = board.waitForEnd(of: 7)
@@ -54,7 +54,7 @@ import Engine
         #expect(board.run(7) == nil)
     }
 
-    @Test func whoIsCancelledWaitsNoLonger() async {
+    @Test func `a cancelled waiter waits no longer`() async {
         begin()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await board.waitForEnd(of: 7) }

@@ -25,7 +25,7 @@ import Sandbox
     }
 
     /// Renames, moved folders, modes, both sides' edits and criss-cross merges.
-    @Test(arguments: 1...6) func randomHistoriesMergeAsGitMerges(seed: Int) async throws {
+    @Test(arguments: 1...6) func `random histories merge as Git merges them`(seed: Int) async throws {
         try await withScratchFolder { folder in
             let history = try RandomHistory(at: "\(folder)/origin.git", seed: seed, rounds: 12)
             let store = "\(folder)/store.git"
@@ -56,7 +56,7 @@ import Sandbox
     }
 
     /// A change that both sides edit, with attributes and settings that would have Git run a program for it.
-    @Test func neitherAttributesNorSettingsChooseHowItMerges() async throws {
+    @Test func `neither attributes nor settings choose how Git merges`() async throws {
         try await withScratchFolder { folder in
             let repository = "\(folder)/repo"
             try await runCommand(
@@ -81,7 +81,7 @@ import Sandbox
         }
     }
 
-    @Test func aGitThatHangsIsEndedAndNoOtherMergeTakesItsPlace() async throws {
+    @Test func `a Git that hangs is ended and no other way of merging replaces it`() async throws {
         try await withScratchFolder { folder in
             let history = try RandomHistory(at: "\(folder)/origin.git", seed: 1, rounds: 1)
             let script = "\(folder)/git"
@@ -97,7 +97,7 @@ import Sandbox
         }
     }
 
-    @Test func aMergeThatHangsCostsOneAnswerOnly() async throws {
+    @Test func `a merge that hangs fails alone`() async throws {
         try await withScratchFolder { folder in
             let history = try RandomHistory(at: "\(folder)/origin.git", seed: 3, rounds: 12)
             let slow = try #require(OID(hex: String(repeating: "7", count: 40)))
@@ -128,7 +128,7 @@ import Sandbox
         }
     }
 
-    @Test func anObjectThatIsMissingCostsOneAnswerOnly() async throws {
+    @Test func `a missing object fails one merge alone`() async throws {
         try await withScratchFolder { folder in
             let history = try RandomHistory(at: "\(folder)/origin.git", seed: 3, rounds: 12)
             let merger = try await ChangeMerger.find()
@@ -156,7 +156,7 @@ import Sandbox
         #expect(MergingGit(path: "/git", versionText: text)?.version == version)
     }
 
-    @Test func withoutGitTheReportSaysWhoseMergeItIs() async throws {
+    @Test func `without Git the report says which library merged`() async throws {
         try await withScratchFolder { folder in
             let none = try await ChangeMerger.find(environment: ["PATH": folder])
             #expect(!none.isGit)

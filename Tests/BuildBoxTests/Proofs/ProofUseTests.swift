@@ -19,7 +19,7 @@ struct ProofUseTests {
         return request
     }
 
-    @Test func aRunByTheClockAndOneThatIsToRunEverythingUseNone() {
+    @Test func `a scheduled run and a run of all steps use no proofs`() {
         var options = BoxOptions(slots: 1)
         #expect(ProofSearch.isWanted(request(), options))
         #expect(ProofSearch.isWanted(request(.merge), options))
@@ -35,7 +35,7 @@ struct ProofUseTests {
         ProofSearch.Found(step: proof, scope: scope)
     }
 
-    @Test func aProofOfAChangeThatBroughtUndeclaredFilesIsHeldAgainstThatChangeAlone() throws {
+    @Test func `a wrong proof of a change with undeclared files affects that change alone`() throws {
         let proof = ProvedStep(
             citation: ProofCitation(run: 3, attempt: 1, step: "s"),
             key: StepKey(value: "k", definition: "d", parts: [:]))
@@ -56,7 +56,9 @@ struct ProofUseTests {
     }
 
     @Test(arguments: [ProofConfinement.Breach.undeclared(path: "GNUmakefile"), .noTarget, .unreadable("gone")])
-    func aChangeThatFailsWithItsOwnUndeclaredFilesLeavesTheProofsOfOthers(breach: ProofConfinement.Breach) throws {
+    func `a change that fails with its own undeclared files leaves others' proofs`(breach: ProofConfinement.Breach)
+        throws
+    {
         let proof = ProvedStep(
             citation: ProofCitation(run: 3, attempt: 1, step: "s"),
             key: StepKey(value: "k", definition: "d", parts: [:]))
@@ -82,7 +84,9 @@ struct ProofUseTests {
         }
     }
 
-    @Test(arguments: StepStatus.allCases) func onlyAStepThatFailedByItselfRefutesItsProof(status: StepStatus) throws {
+    @Test(arguments: StepStatus.allCases) func `only a step that failed by itself refutes its proof`(status: StepStatus)
+        throws
+    {
         let key = StepKey(value: "k", definition: "d", parts: [:])
         let proof = ProvedStep(citation: ProofCitation(run: 3, attempt: 1, step: "it's"), key: key)
         let proofs = RunProofs(
@@ -124,7 +128,7 @@ struct ProofUseTests {
         #expect(failed.steps[0].refutes != nil)
     }
 
-    @Test func theContextOfAClosureHasNoIdsOfCommits() {
+    @Test func `the context of a closure has no ids of commits`() {
         func context(_ commit: Character) -> PlanContext {
             let id = String(repeating: commit, count: 40)
             return PlanContext(

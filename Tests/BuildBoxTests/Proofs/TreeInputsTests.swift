@@ -27,7 +27,7 @@ struct TreeInputsTests {
         }
     }
 
-    @Test func aFolderThatIsMeantWholeIsOneLine() async throws {
+    @Test func `a whole folder is one line`() async throws {
         try await withTrees { (git, old, _) throws in
             let reader = TreeInputs(repository: git, tree: old)
             func paths(_ patterns: String...) throws -> [String] {
@@ -60,7 +60,7 @@ struct TreeInputsTests {
         }
     }
 
-    @Test func attributesAboveAnInputBelongToIt() async throws {
+    @Test func `attributes above an input belong to it`() async throws {
         try await withScratchFolder { folder in
             let path = folder + "/repo.git"
             _ = try Repository.create(bareAt: path)
@@ -89,7 +89,7 @@ struct TreeInputsTests {
         }
     }
 
-    @Test func linksCountAsWhatTheyLeadToInTheTree() async throws {
+    @Test func `links count as their targets in the tree`() async throws {
         try await withScratchFolder { folder in
             let path = folder + "/repo.git"
             _ = try Repository.create(bareAt: path)
@@ -183,7 +183,9 @@ struct TreeInputsTests {
     }
 
     /// Folders that hold each other ten times, eight deep: a hundred million paths in ten objects.
-    @Test(arguments: ["100644", "120000"]) func treesThatHoldEachOtherManyTimesAreNotWalked(mode: String) async throws {
+    @Test(arguments: ["100644", "120000"]) func `trees that contain each other many times are not walked`(mode: String)
+        async throws
+    {
         try await withScratchFolder { folder in
             try await runCommand(
                 "sh", "-ec",
@@ -212,7 +214,7 @@ struct TreeInputsTests {
         }
     }
 
-    @Test func whatGitTellsApartIsTwoInputs() async throws {
+    @Test func `paths that Git distinguishes are two inputs`() async throws {
         try await withScratchFolder { folder in
             // Two forms of é, two bytes that are no UTF-8, and a submodule.
             try await runCommand(
@@ -254,7 +256,7 @@ struct TreeInputsTests {
         }
     }
 
-    @Test func linksWithEndlessTextsAreRefused() async throws {
+    @Test func `links with very long targets are refused`() async throws {
         try await withScratchFolder { folder in
             try await runCommand(
                 "sh", "-ec",
@@ -270,7 +272,7 @@ struct TreeInputsTests {
         }
     }
 
-    @Test func differencesAreNamedAndLimited() async throws {
+    @Test func `differences are named and limited`() async throws {
         try await withTrees { (git, old, new) throws in
             let reader = TreeInputs(repository: git, tree: new)
             #expect(try reader.differences(from: old, [], limit: 10) == ["Sources/a.swift", "docs/new.md", "run.sh"])
@@ -280,7 +282,7 @@ struct TreeInputsTests {
         }
     }
 
-    @Test func aTreeThatIsTooDeepIsRefused() async throws {
+    @Test func `a tree that is too deep is refused`() async throws {
         try await withScratchFolder { folder in
             let path = folder + "/deep.git"
             _ = try Repository.create(bareAt: path)
@@ -293,7 +295,7 @@ struct TreeInputsTests {
         }
     }
 
-    @Test func theImageOfABoxIsItsNameAndVersion() {
+    @Test func `the image of a machine is its name and version`() {
         let text = "PRETTY_NAME=\"Debian GNU/Linux 12\"\nVERSION_ID=\"12\"\nID=debian\nID_LIKE=x\n"
         #expect(BoxClass.image(text) == ["ID=debian", "VERSION_ID=12"])
         #expect(BoxClass.machine.count >= 2)

@@ -37,7 +37,9 @@ struct UndeclaredChangesTests {
     ]
 
     @Test(arguments: cases)
-    func aFileThatNoPatternNamesIsFound(edit: [String: String?], patterns: [String], path: String?) async throws {
+    func `a file that no pattern names is found`(edit: [String: String?], patterns: [String], path: String?)
+        async throws
+    {
         try await withScratchFolder { folder in
             _ = try Repository.create(bareAt: folder + "/repo.git")
             try await withRepository(at: folder + "/repo.git") { git throws in
@@ -53,7 +55,7 @@ struct UndeclaredChangesTests {
         }
     }
 
-    @Test func aProofCountsForAnotherTreeOnlyAgainstTheSameTarget() async throws {
+    @Test func `a proof is valid for another tree only against the same target`() async throws {
         try await withScratchFolder { folder in
             _ = try Repository.create(bareAt: folder + "/repo.git")
             try await withRepository(at: folder + "/repo.git") { git throws in

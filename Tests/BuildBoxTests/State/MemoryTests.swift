@@ -5,7 +5,7 @@ import Testing
 
 /// What is given back must not be missed.
 @Suite struct MemoryTests {
-    @Test func releasingTakesNothingThatIsNeeded() {
+    @Test func `releasing memory keeps values in use`() {
         let kept = (0..<1_000).map { "\($0)" }
         for _ in 0..<3 { Memory.release() }
         #expect(kept.joined().count == 2_890)

@@ -14,7 +14,7 @@ import Concurrency
             decision: .approved, by: "ada")
     }
 
-    @Test func aWordReachesWhoWaitsAndWhoComesLater() async {
+    @Test func `a decision reaches current and later waiters`() async {
         let waiters = ApprovalWaiters()
         waiters.pass(Self.approval("early"), to: 1)
         #expect(await waiters.answer(about: "early", of: 1, stop: StopSignal())?.step == "early")
@@ -25,7 +25,7 @@ import Concurrency
         #expect(waiters.leave(1) == false)
     }
 
-    @Test func aStopAndAShutdownEndTheWait() async {
+    @Test func `a stop and a shutdown end the wait`() async {
         let (waiters, stop) = (ApprovalWaiters(), StopSignal())
         async let stopped = waiters.answer(about: "a", of: 1, stop: stop)
         stop.stop(StopRequest(.cancelled, reason: "no"))
@@ -38,7 +38,7 @@ import Concurrency
         #expect(await waiters.answer(about: "a", of: 3, stop: StopSignal()) == nil, "closed means for good")
     }
 
-    @Test func aShutdownRepeatsOnlyWhatMayRunTwice() {
+    @Test func `a shutdown repeats only steps that may run twice`() {
         func parking(_ isOnce: Bool, _ change: (inout PlannedStep) -> Void = { _ in }) -> ApprovalPhase.Parking {
             var step = PlannedStep(name: "pack", action: .shell("make"))
             change(&step)
@@ -61,7 +61,7 @@ import Concurrency
         #expect(!isPutBack(parking(true) { $0.secrets = [SecretUse("TOKEN")] }))
     }
 
-    @Test func aChangedPlanIsToldInOneSentence() {
+    @Test func `a changed plan is described in one sentence`() {
         func plan(_ steps: (String, String)...) -> Plan {
             Plan(workflow: "w", steps: steps.map { PlannedStep(name: $0.0, action: .shell($0.1)) })
         }
@@ -79,7 +79,7 @@ import Concurrency
             PlanDifference(from: plan(), to: many).inWords == "adds 9 steps (s1, s2, s3, s4, s5 and 4 more)")
     }
 
-    @Test func anAnswerHoldsForExactlyWhatWasAskedAbout() {
+    @Test func `an answer is valid for exactly the asked question`() {
         var request = RunRequest(
             repository: "r", workflow: "w", event: .tag, ref: "refs/tags/v1", branch: nil, head: "a",
             definitionCommit: "b", subject: "v1", concurrency: .supersede)
@@ -107,7 +107,7 @@ import Concurrency
         #expect(Approval.binding(request, definition: "d", run: nil) == binding, "a rerun is the same thing")
     }
 
-    @Test func aUserIsWhoTheSystemSays() {
+    @Test func `a user is named by the system's account`() {
         #expect(UserName.of(0) == "root")
         #expect(UserName.of(4_000_000_123) == "4000000123")
     }

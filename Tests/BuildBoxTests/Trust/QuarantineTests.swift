@@ -15,7 +15,7 @@ import Testing
         return (!found.active.isEmpty, found.findings.first?.rule)
     }
 
-    @Test func itHoldsToTheEndOfItsDay() {
+    @Test func `a quarantine lasts to the end of its day`() {
         #expect(look("2026-06-15") == (true, nil))
         #expect(look("2026-06-14") == (false, "quarantine-expired"))
         #expect(look("2026-09-13") == (true, nil))
@@ -25,9 +25,9 @@ import Testing
     @Test(arguments: [
         "", "tomorrow", "2026-02-30", "2026-6-1", "2026-13-01", "99999999999999999999-01-01", "2026-06-15 ",
     ])
-    func whatIsNoDayDoesNotHold(_ until: String) { #expect(look(until) == (false, "quarantine-date")) }
+    func `an invalid date quarantines nothing`(_ until: String) { #expect(look(until) == (false, "quarantine-date")) }
 
-    @Test func itCoversTheTestThatIsMeant() {
+    @Test func `a quarantine covers the named test`() {
         let one = Quarantine(test: "SumTests/adds", until: "", reason: "")
         #expect(one.covers("SumTests/adds") && one.covers("AppTests.SumTests/adds()"))
         #expect(!one.covers("SumTests/addsMore") && !one.covers("MySumTests/adds") && !one.covers("adds"))

@@ -110,7 +110,7 @@ struct TrustDecisionTests {
     }
 
     @Test(arguments: rows)
-    func eachReason(row: Row) {
+    func `each set of facts leads to its decision`(row: Row) {
         let decision = TrustDecision.make(row.facts, row.policy)
         #expect(decision.trust == row.trust)
         switch (decision.ruling, row.asks) {
@@ -145,7 +145,7 @@ struct TrustDecisionTests {
         #expect(TrustDecision.make(Self.facts(paths: [path]), Self.policy()).ruling == .allowed)
     }
 
-    @Test func aBoxThatRunsNoChangesRefusesThemAndRunsTheRest() {
+    @Test func `a daemon that runs no changes refuses them and runs the rest`() {
         var policy = TrustPolicy.standard
         policy.refusal = "no sandbox here"
         #expect(TrustDecision.make(Self.facts(), policy).ruling == .refused(why: "no sandbox here"))
@@ -153,7 +153,7 @@ struct TrustDecisionTests {
         #expect(TrustDecision.make(Self.facts(worktree: true), policy).ruling == .allowed)
     }
 
-    @Test func onlyWhatIsOnAProtectedBranchNowIsMerged() async throws {
+    @Test func `only commits on a protected branch count as merged`() async throws {
         try await withScratchFolder { folder in
             let path = "\(folder)/repo"
             try await runCommand(

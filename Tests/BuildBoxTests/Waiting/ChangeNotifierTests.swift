@@ -4,7 +4,7 @@ import Testing
 
 struct ChangeNotifierTests {
     @Test(.timeLimit(.minutes(1)))
-    func newsBetweenTheLookAndTheWaitIsNotMissed() async {
+    func `news between the look and the wait is not missed`() async {
         let desk = ChangeNotifier()
         let mark = desk.mark(of: [1])
         desk.tell(1)
@@ -15,7 +15,7 @@ struct ChangeNotifierTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func newsOfOtherRunsWakesNobody() async {
+    func `news of other runs wakes nobody`() async {
         let desk = ChangeNotifier()
         let mark = desk.mark(of: [1])
         desk.tell(2)
@@ -38,7 +38,7 @@ struct ChangeNotifierTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func everyoneIsWokenWhenAnyRunBeginsOrEnds() async {
+    func `every waiter is woken when any run begins or ends`() async {
         let desk = ChangeNotifier()
         let marks = (1...100).map { desk.mark(of: [$0]) }
         await withTaskGroup(of: Void.self) { group in

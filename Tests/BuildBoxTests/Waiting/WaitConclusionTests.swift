@@ -20,13 +20,13 @@ struct WaitConclusionTests {
         return run
     }
 
-    @Test func aFailureEndsTheWaitWhileOthersGoOn() {
+    @Test func `a failure ends the wait while others run`() {
         let runs = [run(1, .running), run(2, .ended, .failed)]
         #expect(WaitConclusion(of: runs, end: .failure)?.run == 2)
         #expect(WaitConclusion(of: runs, end: .verdict) == nil)
     }
 
-    @Test func aStepThatFailedEndsItOnlyWhileOthersAreToCome() {
+    @Test func `a failed step ends the wait only while other steps are left`() {
         let early = WaitConclusion(of: [run(1, .running, failed: "check", ended: 1)], end: .failure)
         #expect(early?.verdict == .failed && early?.isEarly == true)
         // The verdict is a moment away then, and says more.
@@ -35,7 +35,7 @@ struct WaitConclusionTests {
     }
 
     @Test(arguments: WaitRequest.End.allCases)
-    func whatIsOpenIsNoVerdict(end: WaitRequest.End) {
+    func `open runs give no verdict`(end: WaitRequest.End) {
         #expect(WaitConclusion(of: [], end: end) == nil)
         #expect(WaitConclusion(of: [run(1, .ended, .passed), run(2, .queued)], end: end) == nil)
         #expect(WaitConclusion(of: [run(1, .ended, .infrastructure), run(2, .running)], end: end) == nil)
@@ -54,12 +54,12 @@ struct WaitConclusionTests {
         #expect(conclusion?.verdict == worst && conclusion?.verdict.exitCode == code)
     }
 
-    @Test func aPersonIsWaitedForOnlyByTheCaller() {
+    @Test func `only the caller decides to wait for an approval`() {
         let conclusion = WaitConclusion(of: [run(1, .needsApproval), run(2, .ended, .passed)], end: .failure)
         #expect(conclusion?.verdict == .needsApproval && conclusion?.run == 1)
     }
 
-    @Test func theWayThroughTheStepsThatAreLeftIsExpected() throws {
+    @Test func `the estimate is the longest path through the remaining steps`() throws {
         let now = Date()
         func step(_ name: String, needs: [String] = [], _ status: StepStatus, since: Double? = nil) -> LiveRun.Step {
             var step = LiveRun.Step(record: StepRecord(name: name, command: "", needs: needs, status: status))

@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func theBundleFollowsItsSchema() throws {
+    @Test func `the bundle follows its schema`() throws {
         let schema = try JSONSerialization.jsonObject(with: Data(BundleSchema.text.utf8))
         let top = try #require(schema as? [String: Any])
         let bundle = try JSONSerialization.jsonObject(with: Data(draft(3).render(bytes: 32_000, as: .json).utf8))
