@@ -231,11 +231,13 @@ extension Index {
     }
 
     /// Sets an item aside that the forge will never take; a newer state is tried again.
-    public func refuseForgeItem(_ id: Int64, version: Int, why: String) async throws {
+    ///
+    /// - Parameter isUncertain: Whether a part of it may be shown, so that the next delivery asks the forge first.
+    public func refuseForgeItem(_ id: Int64, version: Int, why: String, isUncertain: Bool = false) async throws {
         try await write { db in
             try db.execute(
-                sql: "UPDATE forgeItem SET refusal = ?, isUncertain = 0 WHERE id = ? AND version = ?",
-                arguments: [why, id, version])
+                sql: "UPDATE forgeItem SET refusal = ?, isUncertain = ? WHERE id = ? AND version = ?",
+                arguments: [why, isUncertain, id, version])
         }
     }
 }

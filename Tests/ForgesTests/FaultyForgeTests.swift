@@ -112,6 +112,7 @@ private struct AppService: ForgeService {
         try await GitHubService(session: session).showCheckRun(state, after: past)
     }
     func show(_ state: CommentState, after past: ForgePast) async throws -> String? { nil }
+    func show(_ state: ReviewState, after past: ForgePast) async throws -> String? { nil }
 }
 
 /// Keeps check runs as GitHub does, and fails a third of the requests: before they took effect or after.

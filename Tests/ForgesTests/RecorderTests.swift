@@ -14,9 +14,13 @@ import Testing
             var report = Sample.report(summary.id)
             report.verdict = summary.verdict ?? .passed
             return ForgeRunFacts(
-                summary: summary, progress: summary.state == .running ? (2, 7) : nil,
+                summary: summary, steps: summary.state == .running ? Self.steps : [],
                 document: summary.state == .ended ? ReportDocument(report: report, tests: Sample.tests) : nil)
         }
+    }
+
+    private static let steps = (1...7).map {
+        ForgeRunFacts.Step(name: "step \($0)", status: $0 < 3 ? .passed : $0 == 3 ? .running : .waiting)
     }
 
     private func connected() async throws -> Store.Index {

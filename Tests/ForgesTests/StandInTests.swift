@@ -35,6 +35,7 @@ struct StandInTests {
             check.endedAt = Date()
             check.title = "failed: " + String(repeating: "ünïcödé ", count: 60)
             check.summary = String(repeating: "A line of the summary, with ünïcödé.\n", count: 4_000)
+            check.actions = [.rerun, .rerunFailed]
             check.annotations = (1...120).map {
                 CheckState.Annotation(
                     path: "Sources/Hello.swift", line: $0, severity: .error, title: "test \($0) failed",
@@ -73,6 +74,35 @@ struct StandInTests {
                 workflow: "verdict \(verdict.rawValue)", commit: StandIn.head, run: 9, phase: .ended, verdict: verdict,
                 title: verdict.title, endedAt: Date())
             _ = try await service.show(check, after: ForgePast())
+        }
+        #expect(try await forge.violations() == [])
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: StandIn.all)
+    func `a review is made, mended and opened again without a request that the description forbids`(
+        forge: StandIn
+    ) async throws {
+        try await forge.use { service in
+            func state(_ mended: Bool) -> ReviewState {
+                let remarks = (1...4).map { number in
+                    ReviewState.Remark(
+                        fingerprint: "f\(number)",
+                        place: ChangeDelta.Place(
+                            path: "Sources/Hello.swift", oldPath: "Sources/Hello.swift", line: number),
+                        linesBefore: number == 3 ? 1 : 0, text: "finding \(number)", replacement: "print()",
+                        isSettled: mended)
+                }
+                return ReviewState(
+                    change: 1, commit: StandIn.head,
+                    remarks: remarks + [ReviewState.Remark(fingerprint: "whole", text: "all", isSettled: mended)])
+            }
+            var known = try await service.show(state(false), after: ForgePast())
+            #expect(known?.isEmpty == false)
+            let again = try await service.show(state(false), after: ForgePast(isUncertain: true))
+            #expect(again == known)
+            for mended in [true, false] {
+                known = try await service.show(state(mended), after: ForgePast(known: known))
+            }
         }
         #expect(try await forge.violations() == [])
     }

@@ -126,7 +126,8 @@ struct ReviewMaterial: Sendable {
             Answer with one JSON object only, without text around it and without a code fence:
 
             {"findings": [{"severity": "error" | "warning" | "note", "rule": "short-name", "message": "what is wrong and \
-            why it matters", "file": "path", "line": 12, "suggestion": "what to do"}],
+            why it matters", "file": "path", "line": 12, "suggestion": "what to do", "endLine": 13, \
+            "replacement": "only if you are sure: the exact new text of the lines from line to endLine"}],
              "earlier": [{"fingerprint": "…", "fate": "open" | "fixed" | "withdrawn"}]}
 
             At most \(plan.maximum) findings, the most severe first. Without any: {"findings": []}. Do not repeat an earlier \

@@ -13,7 +13,9 @@ struct ReviewAnswer: Decodable {
         var rule: String?
         var file: String?
         var line: Int?
+        var endLine: Int?
         var suggestion: String?
+        var replacement: String?
     }
 
     struct Earlier: Decodable {
@@ -24,7 +26,7 @@ struct ReviewAnswer: Decodable {
     var findings: [Found]
     var earlier: [Earlier]?
 
-    private static let longest = 4_000
+    fileprivate static let longest = 4_000
 
     /// - Throws: ``ReviewProblem`` if the answer is not valid.
     static func read(_ data: Data) throws(ReviewProblem) -> ReviewAnswer {
@@ -102,10 +104,27 @@ extension ReviewAnswer.Found {
         let file = file.map { String($0.prefix(1_000)) }
         // Numbers and white space are ignored, because they change when lines move.
         let words = message.lowercased().split { !$0.isLetter }.joined(separator: " ")
+        let line = line.flatMap { $0 > 0 ? $0 : nil }
         return ReviewFinding(
             fingerprint: String(KeyDigest.of(["review", rule, file ?? "", words]).prefix(16)), severity: severity,
-            rule: rule, message: ReviewAnswer.cut(message), file: file, line: line.flatMap { $0 > 0 ? $0 : nil },
-            suggestion: suggestion.map(ReviewAnswer.cut), fate: .open, head: head)
+            rule: rule, message: ReviewAnswer.cut(message), file: file, line: line,
+            endLine: endLine.flatMap { end in line.flatMap { end > $0 ? end : nil } },
+            suggestion: suggestion.map(ReviewAnswer.cut), replacement: line == nil ? nil : usableReplacement,
+            fate: .open, head: head)
+    }
+
+    /// The replacement, if it can be shown as it is: not long, and without characters that look like others or like
+    /// nothing. Somebody may apply it by one click.
+    private var usableReplacement: String? {
+        guard let replacement, replacement.utf8.count <= ReviewAnswer.longest else { return nil }
+        let isPlain = replacement.unicodeScalars.allSatisfy { scalar in
+            switch scalar.properties.generalCategory {
+            case .control: scalar == "\n" || scalar == "\t"
+            case .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
+            default: true
+            }
+        }
+        return isPlain ? replacement : nil
     }
 }
 

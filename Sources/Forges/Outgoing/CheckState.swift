@@ -30,6 +30,16 @@ public struct CheckState: Sendable, Equatable, Codable {
         }
     }
 
+    /// A button at a check. The raw value is what the forge sends back when somebody presses it.
+    public enum Action: String, Sendable, Codable, CaseIterable {
+        /// Runs the workflow once more.
+        case rerun
+        /// Runs the failed steps once more.
+        case rerunFailed = "rerun-failed"
+        /// Approves what the run waits for.
+        case approve
+    }
+
     /// The workflow's name.
     public var workflow: String
     /// The full id of the commit at which it is shown.
@@ -46,6 +56,8 @@ public struct CheckState: Sendable, Equatable, Codable {
     public var summary: String
     /// Messages beside lines of files.
     public var annotations: [Annotation]
+    /// Buttons, for forges that have them.
+    public var actions: [Action] = []
     /// When the run started; nil if it has not.
     public var startedAt: Date?
     /// When the run ended; nil if it has not.

@@ -71,6 +71,7 @@ struct ForgeCourier: Sendable {
         switch try ForgeWanted(json: item.wanted) {
         case .check(let state): try await service.show(state, after: past)
         case .comment(let state): try await service.show(state, after: past)
+        case .review(let state): try await service.show(state, after: past)
         }
     }
 
@@ -79,7 +80,9 @@ struct ForgeCourier: Sendable {
         let isPatient = [.notFound, .forbidden].contains(error.code) && item.failures + 1 < Self.mostRefusals
         guard error.mayPass || isPatient else {
             log.error("\(repository): \(item.thing) can't be shown at the forge: \(error)")
-            try await index.refuseForgeItem(item.id, version: item.version, why: error.description)
+            // Of a review, a part may have been shown before.
+            try await index.refuseForgeItem(
+                item.id, version: item.version, why: error.description, isUncertain: item.thing.hasPrefix("review "))
             return nil
         }
         let pause = min(pow(2, Double(min(item.failures, 20))), Self.longestPause)
@@ -98,12 +101,14 @@ struct ForgeCourier: Sendable {
 enum ForgeWanted: Sendable, Equatable, Codable {
     case check(CheckState)
     case comment(CommentState)
+    case review(ReviewState)
 
     /// The item's name, unique in a repository. A later state of the same item replaces it.
     var thing: String {
         switch self {
         case .check(let state): "check \(state.workflow) \(state.commit)"
         case .comment(let state): "comment \(state.change)"
+        case .review(let state): "review \(state.change)"
         }
     }
 

@@ -40,7 +40,7 @@ struct ForgeRecorder: Sendable {
             let newest = try await index.newestRun(of: run.summary.workflow, at: run.summary.head, in: repository)
             // Only the newest run of a workflow and commit is shown.
             if newest == run.id { wanted.append(.check(CheckRenderer.check(try await facts(run.summary)))) }
-            if let comment = try await comment(of: run.summary) { wanted.append(.comment(comment)) }
+            wanted += try await ofChange(run.summary)
         }
         try await index.wantForgeItems(
             try wanted.map { ($0.thing, try $0.json()) }, of: repository, run: news.run, in: news.state)
@@ -53,10 +53,11 @@ struct ForgeRecorder: Sendable {
             && !run.request.options.isForeground
     }
 
-    private func comment(of summary: RunSummary) async throws -> CommentState? {
+    /// The comment and the review of the change that the run tests, if the run is about its newest push.
+    private func ofChange(_ summary: RunSummary) async throws -> [ForgeWanted] {
         guard summary.state == .ended, let name = summary.change, let number = Int(name), number > 0,
             let change = try await index.change(name, of: repository), change.head == summary.head
-        else { return nil }
+        else { return [] }
         var newest: [String: RunSummary] = [:]
         let filter = RunFilter(repository: repository, change: name, commitPrefix: summary.head, limit: 200)
         for run in try await index.runs(filter) where run.upkeep == nil && run.fix == nil {
@@ -64,6 +65,9 @@ struct ForgeRecorder: Sendable {
         }
         var runs: [ForgeRunFacts] = []
         for run in newest.values.sorted(by: { $0.workflow < $1.workflow }) { runs.append(try await facts(run)) }
-        return CommentRenderer.comment(number, runs: runs)
+        var wanted: [ForgeWanted] = []
+        if let comment = CommentRenderer.comment(number, runs: runs) { wanted.append(.comment(comment)) }
+        if let review = ReviewRenderer.review(number, head: summary.head, runs: runs) { wanted.append(.review(review)) }
+        return wanted
     }
 }

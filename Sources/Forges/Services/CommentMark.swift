@@ -14,8 +14,15 @@ struct CommentMark: Sendable {
         self.project = project
     }
 
-    func text(_ change: Int) -> String {
-        let code = HMAC<SHA256>.authenticationCode(for: Data("comment \(project) \(change)".utf8), using: key)
+    func text(_ change: Int) -> String { text("comment \(project) \(change)", change) }
+
+    /// The mark of a remark of a review.
+    func text(of remark: ReviewState.Remark, change: Int) -> String {
+        text("remark \(project) \(change) \(remark.fingerprint)", change)
+    }
+
+    private func text(_ subject: String, _ change: Int) -> String {
+        let code = HMAC<SHA256>.authenticationCode(for: Data(subject.utf8), using: key)
         return "<!-- pipectl \(change) \(code.prefix(12).map { String(format: "%02x", $0) }.joined()) -->"
     }
 
@@ -29,6 +36,13 @@ struct CommentMark: Sendable {
 struct ForgeComment: Decodable, Sendable {
     var id: Int
     var body: String?
+
+    /// The remark that the comment is, by the fingerprint for its mark.
+    func remark(_ marks: [String: String]) -> (String, SaidRemark)? {
+        guard let body, let mark = body.split(separator: "\n").first.map(String.init), let fingerprint = marks[mark]
+        else { return nil }
+        return (fingerprint, SaidRemark(id: "\(id)", isSettled: RemarkText.isSettled(body, mark: mark)))
+    }
 
     /// The oldest of `comments` that begins with `mark`.
     static func oldest(_ comments: [ForgeComment], marked mark: String) -> ForgeComment? {

@@ -46,6 +46,11 @@ protocol ForgeService: Sendable {
     ///
     /// - Returns: The value to pass to the next call for the same change.
     func show(_ state: CommentState, after past: ForgePast) async throws -> String?
+
+    /// Makes the remarks of a review that were not made yet, and settles those that are mended.
+    ///
+    /// - Returns: The value to pass to the next call for the same change.
+    func show(_ state: ReviewState, after past: ForgePast) async throws -> String?
 }
 
 extension ForgeSession {

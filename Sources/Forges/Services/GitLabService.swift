@@ -4,7 +4,7 @@ import Results
 /// GitLab: commit statuses, and a note on the merge request.
 ///
 /// Source: https://docs.gitlab.com/api/commits/#set-commit-pipeline-status and https://docs.gitlab.com/api/notes/
-struct GitLabService: ForgeService, ForgeMergeService {
+struct GitLabService: ForgeService, ForgeMergeService, ForgeReviewService {
     let session: ForgeSession
     var root: String { "/projects/\(ForgeRequest.part(session.address.project))" }
 

@@ -4,7 +4,7 @@ import Results
 /// Gitea and Forgejo: commit statuses, and a comment on the pull request.
 ///
 /// Source: https://docs.gitea.com/api/ and https://forgejo.org/docs/latest/user/api-usage/
-struct GiteaService: ForgeService, ForgeMergeService {
+struct GiteaService: ForgeService, ForgeMergeService, ForgeReviewService {
     let session: ForgeSession
     var root: String { "/repos/\(session.address.project)" }
 

@@ -60,7 +60,7 @@ public enum Wording {
         }
     }
 
-    static func title(_ status: StepStatus) -> String { status == .timedOut ? "timed out" : status.rawValue }
+    package static func title(_ status: StepStatus) -> String { status == .timedOut ? "timed out" : status.rawValue }
 
     /// `proved by run 12 of 1a2b3c4d5e` or `passed in run 12`, for a step that was not run; nil for other steps.
     static func proof(_ step: StepRecord) -> String? {

@@ -24,6 +24,10 @@ public struct ReviewFinding: Sendable, Equatable, Codable {
     public var file: String?
     /// The line in ``file``, from 1.
     public var line: Int?
+    /// The last line that it is about; nil if it is about ``line`` alone.
+    public var endLine: Int?
+    /// The text to put in place of the lines; nil if the reviewer gives none. Untrusted text.
+    public var replacement: String?
     /// What to do about it, as the reviewer says.
     public var suggestion: String?
     /// What became of it.
@@ -33,7 +37,8 @@ public struct ReviewFinding: Sendable, Equatable, Codable {
 
     public init(
         fingerprint: String, severity: ReviewSeverity, rule: String, message: String, file: String? = nil,
-        line: Int? = nil, suggestion: String? = nil, fate: Fate = .open, head: String
+        line: Int? = nil, endLine: Int? = nil, suggestion: String? = nil, replacement: String? = nil,
+        fate: Fate = .open, head: String
     ) {
         self.fingerprint = fingerprint
         self.severity = severity
@@ -41,6 +46,8 @@ public struct ReviewFinding: Sendable, Equatable, Codable {
         self.message = message
         self.file = file
         self.line = line
+        self.endLine = endLine
+        self.replacement = replacement
         self.suggestion = suggestion
         self.fate = fate
         self.head = head

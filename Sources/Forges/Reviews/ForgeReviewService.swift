@@ -1,0 +1,116 @@
+import Foundation
+
+/// What is known of a remark that was made at a forge.
+struct SaidRemark: Sendable, Equatable, Codable {
+    /// The forge's id of the comment or discussion; nil if it is part of a review's text, which stays as it is.
+    var id: String?
+    /// Whether the forge shows it as settled.
+    var isSettled = false
+}
+
+/// Makes and settles remarks at one kind of forge.
+protocol ForgeReviewService: Sendable {
+    var session: ForgeSession { get }
+
+    /// Finds the remarks that were made, where that was not learned.
+    ///
+    /// - Parameter marks: The fingerprint for each mark that a remark may begin with.
+    func findRemarks(_ change: Int, marks: [String: String]) async throws -> [String: SaidRemark]
+
+    /// Makes `remarks`, which are not at the forge yet.
+    ///
+    /// - Returns: What was made, by fingerprint. It lacks what a newer state will say.
+    func say(_ remarks: [ReviewState.Remark], of state: ReviewState) async throws -> [String: SaidRemark]
+
+    /// Shows a remark that was made as settled or as open again, as it says.
+    func settle(_ remark: ReviewState.Remark, _ said: SaidRemark, of state: ReviewState) async throws
+}
+
+extension ForgeReviewService {
+    /// Shows what a review says: each remark once, settled when it is mended.
+    ///
+    /// - Returns: The value to pass to the next call for the same change.
+    func show(_ state: ReviewState, after past: ForgePast) async throws -> String? {
+        var said =
+            past.known.flatMap { try? JSONDecoder().decode([String: SaidRemark].self, from: Data($0.utf8)) } ?? [:]
+        if past.isUncertain {
+            let marks = state.remarks.map { (session.mark.text(of: $0, change: state.change), $0.fingerprint) }
+            let found = try await findRemarks(
+                state.change, marks: Dictionary(marks, uniquingKeysWith: { one, _ in one }))
+            said.merge(found) { _, found in found }
+        }
+        let new = state.remarks.filter { !$0.isSettled && said[$0.fingerprint] == nil }
+        if !new.isEmpty { said.merge(try await say(new, of: state)) { _, made in made } }
+        for remark in state.remarks {
+            guard let known = said[remark.fingerprint], known.isSettled != remark.isSettled, known.id != nil else {
+                continue
+            }
+            do {
+                try await settle(remark, known, of: state)
+            } catch let error as ForgeError where error.code == .notFound {
+                // Somebody deleted it. It is not made again.
+            }
+            said[remark.fingerprint]?.isSettled = remark.isSettled
+        }
+        guard !said.isEmpty else { return past.known }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        return String(decoding: try encoder.encode(said), as: UTF8.self)
+    }
+}
+
+/// Texts of remarks.
+struct RemarkText: Sendable {
+    /// The most bytes of one remark.
+    static let limit = 8_000
+    /// The most bytes of the remarks of one review, and the most remarks of it.
+    static let reviewLimit = 50_000
+    static let reviewCount = 50
+
+    let mark: CommentMark
+    let state: ReviewState
+
+    /// The remark as it is made.
+    ///
+    /// - Parameter fence: What follows the backticks of a block that the forge offers to apply; nil if it has none.
+    func open(_ remark: ReviewState.Remark, suggestion fence: String?) -> String {
+        var text = ForgeText.cut(remark.text, bytes: Self.limit)
+        if let replacement = remark.replacement {
+            let ticks = String(repeating: "`", count: max(3, Self.longestTicks(replacement) + 1))
+            text += "\n\n\(ticks)\(fence ?? "")\n\(replacement)\(replacement.hasSuffix("\n") ? "" : "\n")\(ticks)"
+        }
+        return "\(mark.text(of: remark, change: state.change))\n\(text)"
+    }
+
+    /// The remark once it is settled. Its second line begins with ``settledSign``.
+    func settled(_ remark: ReviewState.Remark) -> String {
+        let text = ForgeText.cut(remark.text, bytes: Self.limit)
+        return "\(mark.text(of: remark, change: state.change))\n\(Self.settledSign) settled by "
+            + "`\(state.commit.prefix(10))`\n\n\(text)"
+    }
+
+    static let settledSign = "✓"
+
+    /// Whether a comment that begins with `mark` is shown as settled.
+    static func isSettled(_ body: String, mark: String) -> Bool {
+        body.dropFirst(mark.count + 1).hasPrefix(settledSign)
+    }
+
+    /// The first remarks that go into one review, and the others.
+    static func batch(_ remarks: ArraySlice<ReviewState.Remark>) -> (
+        ArraySlice<ReviewState.Remark>, ArraySlice<ReviewState.Remark>
+    ) {
+        var bytes = 0
+        var count = 0
+        for remark in remarks {
+            bytes += min(remark.text.utf8.count, limit) + (remark.replacement?.utf8.count ?? 0) + 200
+            guard count == 0 || (count < reviewCount && bytes <= reviewLimit) else { break }
+            count += 1
+        }
+        return (remarks.prefix(count), remarks.dropFirst(count))
+    }
+
+    private static func longestTicks(_ text: String) -> Int {
+        text.split { $0 != "`" }.map(\.count).max() ?? 0
+    }
+}
