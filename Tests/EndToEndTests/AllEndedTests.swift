@@ -3,7 +3,7 @@
     import TestSupport
     import Testing
 
-    /// A run of which something may live keeps its user and its caches.
+    /// A run keeps its user and its caches while one of its processes may be alive.
     struct AllEndedTests {
         static let source = """
             import Pipeline
@@ -18,7 +18,8 @@
             let use =
                 "id -u; echo $PIPECTL_RUN >> ~/.cache/tools/who && echo kept || echo refused; cat ~/.cache/tools/who\n"
             try await Bench.with(["workflows/x.swift": Self.source, "use.sh": use]) { plain in
-                // What hangs in the kernel can't be made by a test: the sandbox's first process outlives its end instead.
+                // A test can't make a process hang in the kernel, so the sandbox's first process sleeps after its end
+                // instead.
                 let bwrap = "\(plain.meet)/bwrap"
                 let script = """
                     #!/bin/sh
@@ -53,7 +54,7 @@
                 #expect(first.dropFirst() == ["kept", "1"])
                 #expect(second.suffix(2) == ["refused", "1"], "it reads what is there: \(second)")
                 if first.first != "\(geteuid())" { #expect(first.first != second.first, "another user") }
-                // A box that starts again has waited for nobody: all of the old one is gone.
+                // A daemon that starts again knows that all processes of the old one have ended.
                 try await bench.commit(["a.txt": "c\n"], "Third")
                 #expect(try await bench.look().code == 0)
                 #expect(try await words(3).suffix(3) == ["kept", "1", "3"])

@@ -9,7 +9,7 @@ import Testing
     import Glibc
 #endif
 
-/// `pipectl approve` beside a daemon: runs and steps that wait for a person, over restarts too.
+/// `pipectl approve` with a daemon: runs and steps that wait for approval, also across restarts.
 struct ApprovalTests {
     static let gated = """
         import Pipeline
@@ -96,7 +96,7 @@ struct ApprovalTests {
                 _ = try await daemon.line("baseline of")
                 try await bench.change(1, ["a.txt": "a\n"])
                 _ = try await daemon.line("\"ship it\" waits for pipectl approve")
-                // One slot and one run at a time: the other workflow ends all the same.
+                // With one slot and one run at a time, the other workflow must still end.
                 _ = try await bench.pipectl("logs", "2", "--follow")
                 let runs = try await bench.runs()
                 #expect(runs.first { $0.workflow == "other" }?.verdict == .passed)
@@ -150,7 +150,7 @@ struct ApprovalTests {
             }
             let run = try await bench.run(1)
             #expect(run.state == .queued && run.verdict == nil)
-            // Nobody runs: the word is kept for the next start.
+            // No daemon runs: the decision is stored for the next start.
             #expect(try await bench.pipectl("approve", "1", "--step", "ship it").code == 0)
             try await bench.withDaemon { daemon in
                 _ = try await bench.pipectl("logs", "1", "--follow")

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is wrong is said in a sentence with what to do, and with the exit code that scripts rely on.
+/// Every error names the next step and has the exit code that scripts rely on.
 struct BadInputTests {
     @Test(.timeLimit(.minutes(3)))
     func `a repository without workflows is reported with the next step`() async throws {

@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What runs begin from: warm workspaces of the target's own code, and nothing of one change in another.
+/// What runs start from: warm workspaces of the target's own code, and nothing of another change.
 struct BaseTests {
-    /// Says on its log whether an earlier run built, and what it sees; builds once.
+    /// Prints whether an earlier run has built, and what it sees; builds once.
     private static let check = """
         if [ -f built/product ]; then echo "warm $(cat built/product)"; else echo cold; fi
         if [ -e leak ]; then echo "leak of another change"; exit 1; fi
@@ -34,7 +34,7 @@ struct BaseTests {
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.ended(1).verdict == .passed)
                 #expect(try await log(bench, 1).contains("cold"))
-                // With nothing to begin from, the box makes a base of the target in its idle time.
+                // Without a snapshot, the daemon makes one of the target in idle time.
                 #expect(try await bench.ended(2).verdict == .passed)
                 #expect(try await bench.report(1).base == nil)
                 #expect(try await bench.report(2).change == nil)
@@ -49,7 +49,7 @@ struct BaseTests {
                 #expect(base.run == 2 && base.changedFiles == 1)
                 #expect(try await bench.report(3).testCounts.total == 1)
 
-                // The target moves: its own run refreshes the base, over the old one.
+                // When the target moves, its own run makes a new snapshot over the old one.
                 try await bench.commit(["other.txt": "main\n"], "Main")
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.ended(4).verdict == .passed)
@@ -91,7 +91,7 @@ struct BaseTests {
     @Test(.timeLimit(.minutes(3)))
     func `a branch that passes warm and fails fresh gets a finding`() async throws {
         try await Bench.with([:]) { bench in
-            // What a forgotten build product hides: from nothing it fails as soon as `fail` is there.
+            // Simulates a forgotten build product: in a fresh workspace it fails as soon as `fail` exists.
             let line = "test -f built || ! test -f \(bench.meet)/fail; code=$?; touch built; exit $code"
             try await bench.commit(
                 Workflows.test("Step(\"check\", run: \"\(line)\")", files: ["a.txt": "a\n"]), "Workflows")
@@ -121,7 +121,7 @@ struct BaseTests {
         }
     }
 
-    /// Else every run would begin from the like until the code changes.
+    /// Otherwise every run would start from such a snapshot until the code changes.
     @Test(.timeLimit(.minutes(3)))
     func `merged code that fails warm is tested in a fresh workspace`() async throws {
         try await Bench.with(
@@ -179,7 +179,7 @@ struct BaseTests {
         }
     }
 
-    /// A sandbox that waits shows the folder that was there before the layers were tried.
+    /// A standby sandbox shows the folder that existed before the layers were tried.
     @Test(.timeLimit(.minutes(3)))
     func `a damaged snapshot is dropped and its run gets a checkout`() async throws {
         try await Bench.with(BaseTests.files) { bench in
@@ -188,7 +188,7 @@ struct BaseTests {
                 try await bench.change(1, ["other.txt": "1\n"])
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.ended(2).verdict == .passed)
-                // The first that falls back leaves a sandbox that waits, with which the second would begin.
+                // The first run that falls back leaves a standby sandbox, with which the second would start.
                 for number in [2, 3] {
                     let bases = "\(bench.home)/bases"
                     for name in try FileManager.default.contentsOfDirectory(atPath: bases) {
@@ -232,7 +232,7 @@ struct BaseTests {
                 let run = try #require(try await bench.runs().first { $0.change == "1" })
                 #expect(try await bench.report(run.id).base?.commit == good)
                 #expect(try await !log(bench, run.id).contains("bad"))
-                // What the code that is gone lay on leaves bases as before.
+                // Code above a commit that was moved away leaves snapshots as before.
                 let next = try await bench.commit(["a.txt": "next\n"], "Next")
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.pipectl("wait", next).output.contains("passed"))
@@ -245,7 +245,7 @@ struct BaseTests {
         }
     }
 
-    /// The merged run leaves no products, and the base of the commit before gets no newer by itself.
+    /// The merged run leaves no products, and the snapshot of the commit before gets no newer by itself.
     @Test(.timeLimit(.minutes(3)))
     func `a proved run of the branch leaves a snapshot as well`() async throws {
         let source = """
@@ -276,7 +276,7 @@ struct BaseTests {
         }
     }
 
-    /// Its run is not the first of its commit, and no merge asked for it.
+    /// Its run is not the first of its commit, and no merge requested it.
     @Test(.timeLimit(.minutes(3)))
     func `a missing snapshot is made again`() async throws {
         try await Bench.with(BaseTests.files) { bench in
@@ -311,7 +311,7 @@ struct BaseTests {
                 try await bench.change(1, ["other.txt": "1\n"])
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.ended(1).verdict == .passed)
-                // Without a run of the target the change could not be held against it; it leaves no base either.
+                // Without a run of the target the change could not be compared with it. It leaves no snapshot either.
                 #expect(try await bench.ended(2).verdict == .passed)
                 #expect(try await bench.report(2).change == nil)
                 try await bench.change(2, ["other.txt": "2\n"])

@@ -4,9 +4,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Which change broke a test: asked by a person, and found by the box itself.
+/// Finds the change that broke a test: on request, and by the daemon itself.
 struct BisectTests {
-    /// Writes a result for each line of `tests`, which says how the test comes out; without the file nothing can be run.
+    /// Writes a result for each line of `tests`, which says how the test ends. Without the file nothing can be run.
     private static let script = """
         echo run >> "$0.count" 2>/dev/null || true
         test -f tests || { echo "no tests file"; exit 2; }
@@ -48,7 +48,7 @@ struct BisectTests {
             var commits: [Int: String] = [:]
             for number in 1...3 { commits[number] = try await land(bench, number, ["f\(number).txt": "\(number)\n"]) }
             commits[4] = try await land(bench, 4, ["tests": "one fails\ntwo passes\n"])
-            // What can't be tested lies beside it, and elsewhere.
+            // Commits that can't be tested are next to it, and elsewhere.
             try await bench.git(["rm", "-q", "tests"])
             let gap = try await bench.commit([:], "No tests at all")
             try await bench.commit(["tests": "one fails\ntwo passes\n"], "Tests again")
@@ -76,7 +76,7 @@ struct BisectTests {
             #expect(again.output.contains(" 0 runs"), "the archive knows all of it now: \(again.output)")
             #expect(try await bench.runs().count == after.count)
 
-            // The repository by its name, and its folder, from elsewhere.
+            // Names the repository by its name and by its folder, from elsewhere.
             for place in [
                 ["--repository", "repo"], ["--repository", bench.repository], ["--folder", bench.repository],
             ] {

@@ -4,12 +4,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a bundle says first of a test that failed: the test, its place, and the values that were compared, whatever the
-/// tool wrote. What each tool printed and wrote is given as it did; ``BundleTests`` runs tools.
+/// The first lines of a bundle about a failed test: the test, its place, and the compared values, for each tool's
+/// format. The tools' output is recorded here; ``BundleTests`` runs the tools.
 struct BundleMessageTests {
     struct Kind: Sendable, CustomTestStringConvertible {
         var name: String
-        /// What the step prints.
+        /// The step's output.
         var console = ""
         /// The result file of the step.
         var results: String
@@ -123,7 +123,7 @@ struct BundleMessageTests {
                 #expect(first.kind == .test && first.name == kind.test, "\(kind.name): \(first)")
                 #expect("\(first.file ?? "-"):\(first.line ?? 0)" == kind.place, "\(kind.name): \(first)")
                 for words in kind.says { #expect(first.message?.contains(words) == true, "\(kind.name): \(first)") }
-                // Said once: the test has it, so no finding repeats it.
+                // The test has the message, so no finding repeats it.
                 #expect(!bundle.problems.contains { $0.kind == .finding && $0.severity == .error }, "\(kind.name)")
                 #expect(first.excerpt?.contains("another test") != true, "\(kind.name): \(first)")
             }

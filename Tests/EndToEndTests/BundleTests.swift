@@ -10,11 +10,11 @@ struct BundleTests {
     struct Kind: Sendable, CustomTestStringConvertible {
         var name: String
         var files: [String: String]
-        /// `file:line`, or the words that the first problem has where no file is to blame.
+        /// `file:line`, or the text of the first problem if no file is to blame.
         var names: String
         var verdict = "failed"
         var problem = "finding"
-        /// The program without which there is no such failure.
+        /// The program that this failure needs.
         var tool: String?
 
         var testDescription: String { name }
@@ -183,7 +183,7 @@ struct BundleTests {
             verdict: "infrastructure", problem: "step"),
     ]
 
-    /// Each change is one kind of failure; what the workflow reads of it is which files it brings.
+    /// Each change is one kind of failure. The workflow recognises it by the files that it adds.
     private static let base = [
         "workflows/x.swift": """
         import Pipeline
@@ -216,7 +216,7 @@ struct BundleTests {
         try await Bench.with(Self.base) { bench in
             #expect(try await bench.pipectl("run", "test", "--ref", "main").code == 0)
             let from = try await bench.git(["rev-parse", "main"])
-            // The other side of the conflict; the target's tests stay as they were.
+            // The other side of the conflict. The target's tests stay unchanged.
             try await bench.commit(["shared.txt": "one\ntheirs\nthree\n"], "Theirs")
             #expect(try await bench.pipectl("run", "test", "--ref", "main").code == 0)
             var number = 0
@@ -234,7 +234,7 @@ struct BundleTests {
         }
     }
 
-    /// As steps see it: in a sandbox, as another user, with the system's folders only.
+    /// Checks it as a step would: in a sandbox, as another user, with the system's folders only.
     private func has(_ tool: String, _ bench: Bench, _ run: inout Int) async throws -> Bool {
         let words = tool == "pytest" ? "python3 -m pytest --version" : "command -v \(tool)"
         try await bench.git(["checkout", "-q", "--detach", "main"])
@@ -376,7 +376,7 @@ struct BundleTests {
                 #expect(try await bench.pipectl("notify").code == 0)
                 try await bench.arrival(at: "up")
                 var bundle = try await bundle(1, bench)
-                // The step that fails may end a moment after the one that waits has begun.
+                // The failing step may end a moment after the waiting one has started.
                 for _ in 0..<50 where bundle.problems.isEmpty { bundle = try await self.bundle(1, bench) }
                 #expect(bundle.verdict == nil && bundle.exitCode == nil)
                 #expect(bundle.problems.first?.file == "a.c" && bundle.problems.first?.line == 7, "\(bundle)")

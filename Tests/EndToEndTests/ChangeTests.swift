@@ -9,7 +9,7 @@ import Testing
     import Glibc
 #endif
 
-/// Changes beside one another, from afar, and with names that somebody chose to do harm.
+/// Concurrent changes, changes of a remote, and changes with hostile names.
 struct ChangeTests {
     static let check = "Step(\"check\", run: \"sh check.sh\")"
 
@@ -18,7 +18,7 @@ struct ChangeTests {
         try await Bench.with(Workflows.test(Self.check, files: ["check.sh": ""])) { bench in
             for name in ["left", "right"] { try bench.meetingPoint(name) }
             _ = try await bench.look()
-            // Each waits for the other: one after the other they would never end.
+            // Each waits for the other, so they would never end one after the other.
             let (left, right) = ("\(bench.meet)/left", "\(bench.meet)/right")
             try await bench.change(1, ["check.sh": "pwd; touch built; echo a > \(left); cat \(right)\n"])
             try await bench.change(2, ["check.sh": "pwd; test ! -e built; cat \(left); echo b > \(right)\n"])
@@ -26,7 +26,7 @@ struct ChangeTests {
             let first = try await bench.pipectl("logs", "1").output.split(separator: "\n")
             let second = try await bench.pipectl("logs", "2").output.split(separator: "\n")
             #expect(first.count == 2 && second.count == 2)
-            // Unconfined, each has a folder of its own; in a sandbox each sees its own at the same place.
+            // Without a sandbox each has its own folder; in a sandbox each sees its own at the same path.
             #expect(first.first != second.first || first.first == "/workspace")
             let kept = try FileManager.default.contentsOfDirectory(atPath: "\(bench.home)/workspaces")
             #expect(kept.isEmpty, "gone when the runs have ended")

@@ -12,7 +12,7 @@ import Testing
             try await bench.withDaemon("--changes", "agent/*") { daemon in
                 _ = try await daemon.line("baseline of")
                 try await bench.git(["clone", "-q", "file://\(bench.repository)", clone], in: bench.root)
-                // What both have is run as in the repository itself; what nobody has pushed comes from the clone.
+                // Commits that both have are run as in the repository itself; unpushed commits come from the clone.
                 let main = try await bench.pipectl("run", "test", "--ref", "main", in: clone)
                 #expect(main.code == 0, "\(main.output)\(main.errors)")
                 try await bench.git(["commit", "-q", "--allow-empty", "-m", "Mine"], in: clone)
@@ -33,7 +33,7 @@ import Testing
                 let unknown = try await bench.pipectl("runs", "--repository", "nosuch", in: clone)
                 #expect(unknown.code == 2 && unknown.errors.contains("repo"), "\(unknown.errors)")
                 try await bench.git(["push", "-q", "origin", "HEAD:refs/heads/agent/one"], in: clone)
-                // A change is checked out, as its branch: that is not where changes land.
+                // The branch of a change is checked out, which is not the branch that changes land on.
                 try await bench.git(["switch", "-qc", "agent/two"], in: clone)
                 try await bench.git(["commit", "-q", "--allow-empty", "-m", "Open"], in: clone)
                 try await bench.git(["push", "-q", "origin", "agent/two"], in: clone)
@@ -64,7 +64,7 @@ import Testing
                 try await commit("Tests/SumTests/SumTests.swift", IntegrityTests.tests("adds"))
                 try await commit("LICENSE", "mine\n")
                 try await commit("check.sh", "exit 0\n")
-                // The newest commit alone is harmless: the target tells where the change began, its rules what counts.
+                // The newest commit alone is harmless. The target decides where the change began and which rules apply.
                 let rules = ["SumTests.sums is gone", "LICENSE is changed"]
                 for words in [["--folder", clone], ["--repository", clone], ["mine", "--repository", clone]] {
                     let found = try await bench.command([Bench.pipectl, "integrity"] + words, in: bench.root)

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `pipectl gc` beside the runs: what the box keeps for clones that are gone.
+/// `pipectl gc` removes the stores of deleted clones.
 struct CollectTests {
     private struct Reply: Decodable {
         struct Store: Decodable { var name: String }

@@ -9,7 +9,7 @@ import Testing
     import Glibc
 #endif
 
-/// `watch` as a daemon: what happens while a run goes on. Steps wait at named pipes until the test lets them go.
+/// The daemon while a run is live. Steps wait at named pipes until the test lets them continue.
 struct DaemonTests {
     @Test(.timeLimit(.minutes(3)))
     func `a newer push supersedes a run, and SIGTERM lets the new run end`() async throws {
@@ -47,7 +47,7 @@ struct DaemonTests {
         }
     }
 
-    /// As systemd ends a scope, or a service without `KillMode=mixed`: all processes are told at once.
+    /// Like systemd when it stops a scope, or a service without `KillMode=mixed`: it signals all processes at once.
     @Test(.timeLimit(.minutes(3)))
     func `a step that the shutdown's signal ended does not fail its run`() async throws {
         let step = "Step(\"check\", run: \"sh check.sh\").neverProved()"
@@ -76,7 +76,7 @@ struct DaemonTests {
         }
     }
 
-    /// A shell's own situation is not the daemon's: here the two find bubblewrap in other places.
+    /// The shell and the daemon have different environments: here they find bubblewrap in different places.
     @Test(.timeLimit(.minutes(3)), .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/bwrap")))
     func `doctor reports the state of the running daemon`() async throws {
         try await Bench.with { plain in
@@ -104,7 +104,8 @@ struct DaemonTests {
         let step = "Step(\"check\", run: \"sh check.sh\").neverProved()"
         try await Bench.with(Workflows.test(step, files: ["check.sh": ""])) { bench in
             for name in ["started", "alive"] { try bench.meetingPoint(name) }
-            // Whoever holds `alive` open keeps its reader waiting: the grandchild in a session of its own too.
+            // Every process that holds `alive` open keeps its reader waiting, even a grandchild in a session of its
+            // own.
             let check = """
                 if [ "$PIPECTL_RUN_ATTEMPT" = 2 ]; then echo second attempt; exit 0; fi
                 exec 9> \(bench.meet)/alive
@@ -215,7 +216,7 @@ struct DaemonTests {
         }
     }
 
-    /// A run in the foreground owns the state for a time; whoever starts a daemon then means the time after it.
+    /// A foreground run owns the state for a while; a daemon that is started meanwhile waits.
     @Test(.timeLimit(.minutes(3)))
     func `a daemon waits until a foreground run has ended`() async throws {
         try await Bench.with(["README.md": "begin\n"]) { bench in
@@ -231,7 +232,7 @@ struct DaemonTests {
             let given = try Self.waiting(bench, "first-")
             let daemon = try Self.waiting(bench, "second-")
             for waiting in [given, daemon] { _ = try await waiting.line("(pid \(pid))") }
-            // Not SIGINT, which a shell's background has its commands ignore; nothing handles either of them here.
+            // Not SIGINT, which shells make background commands ignore; nothing handles either signal here.
             #expect(await given.stop() == 143, "SIGTERM, as its shell would say it")
             #expect(!daemon.text.contains("is watching"))
 
@@ -245,7 +246,7 @@ struct DaemonTests {
         }
     }
 
-    /// A `watch` that need not be watching yet.
+    /// A `watch` that may not be watching yet.
     private static func waiting(_ bench: Bench, _ name: String) throws -> Bench.Daemon {
         let output = "\(bench.root)/\(name)"
         let child = try Child(
@@ -260,7 +261,7 @@ struct DaemonTests {
         return try JSONDecoder().decode(Status.self, from: Data(ended.output.utf8))
     }
 
-    /// What a script would read of `status --json`.
+    /// The fields of `status --json` that a script would read.
     private struct Status: Decodable {
         struct Run: Decodable { var id: RunID }
         struct Repository: Decodable { var isWatched: Bool }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Completion and jump to definition in `workflows/`, by the language server that editors use.
+/// Completion and jump to definition in `workflows/`, with the language server that editors use.
 @Suite(.timeLimit(.minutes(5))) struct EditorTests {
     @Test func `the language server finds the Pipeline module`() async throws {
         try await Bench.with { bench in

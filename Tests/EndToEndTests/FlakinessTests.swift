@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests that fail by chance: those in quarantine, those that the box learns of in idle time, and those that got slow.
+/// Tests that fail by chance: in quarantine, found in idle time, and tests that became slow.
 struct FlakinessTests {
-    /// Each test fails as often as its file in the meeting folder says, and takes as long as `NAME.seconds` says.
+    /// Each test fails as often as its file in the meeting folder says, and takes the time in `NAME.seconds`.
     private static let script = """
         [ $# -gt 0 ] || set -- S/one S/two
         echo "ran $*"; code=0; cases=
@@ -40,7 +40,7 @@ struct FlakinessTests {
         ]
     }
 
-    /// How often a test fails from now on.
+    /// Sets how often a test fails from now on.
     private func set(_ test: String, _ count: Int, _ bench: Bench) throws {
         let path = "\(bench.meet)/\(test)"
         try Data("\(count)\n".utf8).write(to: URL(fileURLWithPath: path))
@@ -71,7 +71,7 @@ struct FlakinessTests {
             let bundle = try await bench.pipectl("report", "1", "--bundle").output
             #expect(bundle.contains("1 failure in quarantine") && bundle.contains("S/two failed"), "\(bundle)")
 
-            // What is not in it counts all the same.
+            // Tests that are not in quarantine still count.
             try set("one", 1, bench)
             #expect(try await bench.pipectl("run", "test", "--change", "1").code == 1)
 
@@ -84,7 +84,7 @@ struct FlakinessTests {
         }
     }
 
-    /// One that passes at its second try is flaky; known as that, it gets two more before it has failed.
+    /// A test that passes on its second attempt is flaky. Once known as flaky, it gets two further attempts.
     @Test(.timeLimit(.minutes(3)))
     func `a test that is known to be flaky gets further attempts`() async throws {
         try await Bench.with { bench in
@@ -112,7 +112,7 @@ struct FlakinessTests {
             try await bench.commit(Self.files(bench), "Tests")
             try await bench.withDaemon("--refresh", "--base-limit", "0") { daemon in
                 _ = try await daemon.line("baseline of")
-                // Once by chance: the first time that it is run again it passes.
+                // It fails once by chance and passes when it is run again.
                 try set("two", 1, bench)
                 try await bench.commit(["a.txt": "a\n"], "By chance")
                 #expect(try await bench.pipectl("wait", "main").code == 1)
@@ -124,10 +124,10 @@ struct FlakinessTests {
                 #expect(history.contains("main, retry"), "\(history)")
                 #expect(try await bench.pipectl("flaky").output.contains("S/two"))
                 #expect(!(try await bench.pipectl("flaky").output.contains("S/one")))
-                // What the box tries out is no verdict of the commit.
+                // A flake probe is no verdict of the commit.
                 #expect(try await bench.pipectl("wait", "main").code == 1)
 
-                // One that is broken is run again three times, and not for ever.
+                // A broken test is run again three times and no more.
                 try set("one", 1_000, bench)
                 try await bench.commit(["a.txt": "b\n"], "Broken")
                 #expect(try await bench.pipectl("wait", "main").code == 1)
@@ -152,7 +152,7 @@ struct FlakinessTests {
                 try set("two", 1, bench)
                 try await bench.commit(["a.txt": "a\n"], "By chance")
                 #expect(try await bench.pipectl("wait", "main").code == 1)
-                // It is in the middle of the test, and would never end by itself.
+                // The probe is in the middle of the test and would never end by itself.
                 try await bench.arrival(at: "hold")
                 try await bench.change(1, ["b.txt": "b\n"])
                 #expect(try await bench.pipectl("wait", "#1").code == 0)
@@ -172,7 +172,7 @@ struct FlakinessTests {
         try await Bench.with { bench in
             try await bench.commit(Self.files(bench), "Tests")
             for run in 0..<6 {
-                // `two` always takes another time.
+                // `two` takes a different time in each run.
                 try await bench.commit(
                     ["one.seconds": "0.05\n", "two.seconds": "\([0.02, 0.5, 0.05, 0.4, 0.02, 0.3][run])\n"],
                     "Run \(run)")

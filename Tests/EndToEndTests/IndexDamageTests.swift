@@ -4,11 +4,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An index that is damaged, cut or gone: said, kept, and mended by the one command that is named.
+/// A damaged, truncated or missing index is reported, left alone, and repaired by the one command that is named.
 struct IndexDamageTests {
     private func index(_ bench: Bench) -> String { "\(bench.home)/index.sqlite" }
 
-    /// A bench that has tested change 1, with everything in the database file and none of it in the log.
+    /// A bench that has tested change 1, with everything in the database file and nothing in the write-ahead log.
     private func tested(_ bench: Bench, keepCopy: Bool) async throws {
         try await bench.withDaemon { daemon in
             _ = try await daemon.line("baseline of")
@@ -20,7 +20,7 @@ struct IndexDamageTests {
         let copy = Store.Index.backupPath(of: index(bench))
         #expect(FileManager.default.fileExists(atPath: copy), "the daemon keeps a copy")
         if !keepCopy { try FileManager.default.removeItem(atPath: copy) }
-        // The last one to close it writes the log into it.
+        // Closing the last connection writes the log into the database.
         _ = try Store.Index(path: index(bench))
     }
 
@@ -41,7 +41,7 @@ struct IndexDamageTests {
             let size = try file.seekToEnd()
             if how == .empty { return try file.truncate(atOffset: 0) }
             if how == .cut { return try file.truncate(atOffset: size / 2 + 100) }
-            // One bit of the first byte of every tenth page: what kind of page it is.
+            // One bit of the first byte of every tenth page, which is the page's type.
             for page in stride(from: 2, to: size / 4096, by: 10) {
                 try file.seek(toOffset: page * 4096)
                 let kind = try #require(try file.read(upToCount: 1)?.first)
@@ -68,7 +68,7 @@ struct IndexDamageTests {
             #expect(mended.code == 0, "\(mended.errors)")
             if how != .gone { #expect(mended.errors.contains("the old index was kept as"), "\(mended.errors)") }
             #expect(try await bench.runs().map(\.verdict) == [.passed])
-            // The first look is a baseline: nothing old is started, and what comes is.
+            // The first observation is a baseline: nothing old is started, and new pushes are.
             #expect(try await watch(bench).errors.contains("nothing to run"))
             try await bench.change(2, ["b.txt": "b\n"])
             #expect(try await watch(bench).code == 0)
@@ -107,7 +107,7 @@ struct IndexDamageTests {
                 _ = await daemon.child.end
             }
             for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: index(bench) + suffix) }
-            // A push of which nobody had time to learn.
+            // A push that no daemon has seen.
             try await bench.change(3, ["c.txt": "c\n"])
             let look = try await watch(bench)
             #expect(look.code == 0, "\(look.errors)")

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `.testIntegrity(…)` beside a daemon: a change that weakens its tests passes only by a person's word.
+/// `.testIntegrity(…)` with a daemon: a change that weakens its tests passes only with approval.
 struct IntegrityTests {
     static let definition = """
         import Pipeline
@@ -74,7 +74,7 @@ struct IntegrityTests {
                 #expect(try await bench.run(4).reason?.contains("put it back") == true)
                 #expect(await daemon.stop() == 0)
             }
-            // Nothing of it is only in the index.
+            // Nothing of the run is only in the index.
             for suffix in ["", "-wal", "-shm"] {
                 try? FileManager.default.removeItem(atPath: "\(bench.home)/index.sqlite\(suffix)")
             }
@@ -107,7 +107,7 @@ struct IntegrityTests {
         }
     }
 
-    /// The sources are the same, but what runs is not: results are the second witness.
+    /// The sources are the same but other tests run, which only the results show.
     @Test(.timeLimit(.minutes(3)))
     func `a test that is missing only in the results is found`() async throws {
         try await Bench.with(Self.files) { bench in

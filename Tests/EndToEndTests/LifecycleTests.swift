@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What becomes of runs and changes over restarts, deleted branches and mended definitions.
+/// Runs and changes across restarts, deleted branches and corrected definitions.
 struct LifecycleTests {
     static let check = "Step(\"check\", run: \"sh check.sh\").neverProved()"
 

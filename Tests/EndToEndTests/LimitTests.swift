@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Steps that use more than they may, in the real sandbox.
+/// Steps that exceed their limits, in the real sandbox.
 @Suite struct LimitTests {
     static let steps = """
         Step("memory", run: "head -c 300M /dev/zero | tail -c 300M > /dev/null").limits(.memory(.mebibytes(64)))
@@ -28,7 +28,7 @@ import Testing
             ] {
                 #expect(report.contains(reason), "\(report)")
             }
-            // Only control groups can tell these from any other failure.
+            // Only control groups can distinguish these from any other failure.
             let doctor = try await bench.pipectl("doctor").output
             if doctor.contains("cgroup v") {
                 #expect(report.contains("memory: 64.0 MiB limit reached by step memory"))

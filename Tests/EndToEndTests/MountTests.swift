@@ -3,7 +3,7 @@
     import TestSupport
     import Testing
 
-    /// Sandboxes show what is mounted below their folders, and nothing else of the box's mounts.
+    /// Sandboxes show mounts below their folders, and no other mounts of the machine.
     @Suite(.timeLimit(.minutes(4)), .enabled(if: geteuid() == 0)) struct MountTests {
         @Test func `a sandbox shows mounts below a readable folder, even later ones`() async throws {
             let step = "Step(\"look\", run: \"sh look.sh\")"
@@ -25,7 +25,7 @@
                 let begin = """
                     \(mount) "$0/old" && echo there > "$0/old/file" && \(mount) "\(spare)" && exec "$@"
                     """
-                // In a namespace of the test's own: the machine's mounts stay as they are.
+                // In a mount namespace of the test's own, so that the machine's mounts stay unchanged.
                 try await bench.withDaemon(
                     "--readable", shown,
                     under: ["unshare", "--mount", "--propagation", "private", "sh", "-c", begin, shown]
@@ -43,7 +43,7 @@
                     let added = try await bench.command(
                         inside + ["sh", "-c", "\(mount) \"$0/new\" && echo later > \"$0/new/file\"", shown])
                     #expect(added.code == 0, "\(added.errors)")
-                    // The one that waited is from before.
+                    // The standby sandbox was started before.
                     _ = try await look()
                     #expect(try await look() == "old there\nnew later\n")
                     let removed = try await bench.command(inside + ["umount", "\(shown)/old"])

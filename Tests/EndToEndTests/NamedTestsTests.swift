@@ -4,9 +4,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `run --tests`: the command that a bundle names for each failing test, tried as it stands, in a clone.
+/// `run --tests`: the command that a bundle names for each failing test, run unchanged in a clone.
 struct NamedTestsTests {
-    /// Takes the names of tests as arguments; `S/two` fails where there is a file `broken`.
+    /// Takes the names of tests as arguments; `S/two` fails if the file `broken` exists.
     private static let script = """
         [ $# -gt 0 ] || set -- S/one S/two
         echo "ran $*"; code=0; cases=
@@ -35,7 +35,7 @@ struct NamedTestsTests {
         return try JSONDecoder().decode(Bundle.self, from: Data(ended.output.utf8))
     }
 
-    /// Runs a command that a bundle printed, as a shell reads it.
+    /// Runs a command that a bundle printed as a shell would.
     private func typed(_ command: String, _ bench: Bench, in folder: String) async throws -> Bench.Ended {
         try await bench.command(
             [
@@ -70,13 +70,13 @@ struct NamedTestsTests {
                 #expect(!report.contains("\"lint\""))
                 #expect(report.contains("pipectl run test --step 'unit tests' --tests S/two"))
 
-                // The branch is nobody's change in the clone, and one where it was pushed.
+                // In the clone the branch is no change; where it was pushed it is one.
                 let change = try await bench.pipectl("run", "test", "--change", "agent/two", in: clone)
                 #expect(change.code == 1, "\(change.errors)")
                 let unknown = try await bench.pipectl("run", "test", "--change", "agent/nine", in: clone)
                 #expect(unknown.code == 2 && unknown.errors.contains("no change \"agent/nine\""), "\(unknown.errors)")
 
-                // Mended, and not yet committed: the same words say so.
+                // The failure is fixed but not committed; the same command shows that.
                 try FileManager.default.removeItem(atPath: "\(clone)/broken")
                 #expect(try await self.typed(problem.reproduce ?? "", bench, in: clone).code == 0)
                 #expect(try await bench.pipectl("wait", in: clone).code == 1, "a try of one test is no verdict")
@@ -104,7 +104,7 @@ struct NamedTestsTests {
         }
     }
 
-    /// A run of some tests is no run of the target that others could be held against.
+    /// Other runs must not be compared with a target's run of some tests only.
     @Test(.timeLimit(.minutes(3)))
     func `a run of some tests is compared with no other run`() async throws {
         try await Bench.with(Workflows.test(Self.steps, files: ["tests.sh": Self.script])) { bench in
@@ -124,7 +124,7 @@ struct NamedTestsTests {
         }
     }
 
-    /// The real thing: Swift Testing with and without parameters, XCTest, and a suite whose name is longer.
+    /// Real tools: Swift Testing with and without parameters, XCTest, and a suite with a longer name.
     @Test(.timeLimit(.minutes(10)))
     func `tests of a Swift package are run by their names`() async throws {
         let files = [

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// First failure first: what earlier runs of the box tell the next one.
+/// Earlier failures start first: later runs use the results of earlier ones.
 struct OrderTests {
     private static let source = """
         import Pipeline
@@ -69,7 +69,7 @@ struct OrderTests {
             #expect(try await look(1) == ["alpha", "beta"], "nothing is known: the plan's order")
             #expect(try await bench.run(1).stepCounts.passed == 2, "a first run has no first step")
 
-            // The same change again: what failed comes first, and is told by name.
+            // The same change again: the failed step starts first and gets the names of the failed tests.
             try await bench.change(1, ["beta.sh": "cp bad.xml results.xml; exit 1\n", "src/types.py": "3\n"])
             #expect(try await look(2) == ["beta", "alpha"])
             let lists = try await bench.pipectl("logs", "2", "lists").output
@@ -82,7 +82,7 @@ struct OrderTests {
             #expect(!ids.contains { $0.contains("test_gone") }, "its file is not in the tree")
             #expect(!FileManager.default.fileExists(atPath: "\(bench.meet)/pwned"))
 
-            // Another change has failed nothing; what fails at times still comes before what never does.
+            // Another change without failures: a step that sometimes fails still starts before one that never does.
             try await bench.change(2, ["docs.md": "x\n"])
             #expect(try await look(3) == ["beta", "alpha"])
             #expect(try await !bench.pipectl("logs", "3", "lists").output.contains("failed "))

@@ -4,7 +4,7 @@
     import TestSupport
     import Testing
 
-    /// What a step is given only where its workflow asks for it.
+    /// Permissions that a step gets only if its workflow declares them.
     struct PermissionTests {
         private static let terminal = """
             for n in 0 1 2; do if test -t $n; then echo "terminal $n"; fi; done
@@ -87,7 +87,7 @@
             }
         }
 
-        /// Whether a user like those that steps become may make namespaces on this machine at all.
+        /// Whether an unprivileged user may make namespaces on this machine.
         private static func mayNest() async throws -> Bool {
             let words = geteuid() == 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : []
             let trial = Process()

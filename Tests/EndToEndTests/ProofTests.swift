@@ -4,9 +4,10 @@ import Pipeline
 import TestSupport
 import Testing
 
-/// Proofs with the built binary: what is not run again, and what is.
+/// Proofs with the built binary: which steps run again, and which do not.
 @Suite(.timeLimit(.minutes(3))) struct ProofTests {
-    /// `build` makes what `unit` needs; `all` reads the whole tree. Each run of a step leaves a line where the test sees it.
+    /// `build` makes the files that `unit` needs; `all` reads the whole tree. Each run of a step leaves a line for the
+    /// test.
     private static func files(_ meet: String, more: String = "") -> [String: String] {
         func said(_ name: String) -> String { "echo \(name) >> \(meet)/ran; chmod -f a+rw \(meet)/ran || true" }
         return [
@@ -46,7 +47,7 @@ import Testing
         return ended.output
     }
 
-    /// The steps that were run since the last call, sorted.
+    /// The steps that ran since the last call, sorted.
     private func ran(_ bench: Bench) throws -> [String] {
         let path = "\(bench.meet)/ran"
         let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
@@ -61,7 +62,7 @@ import Testing
         #expect(steps == expected, why, sourceLocation: sourceLocation)
     }
 
-    /// Makes the change's head another commit.
+    /// Makes a new commit of the change's head.
     private func amend(
         _ bench: Bench, _ number: Int, _ files: [String: String] = [:], removing: [String] = [],
         onto base: String? = nil
@@ -92,7 +93,7 @@ import Testing
             #expect(amended.artifacts.map(\.path) == ["r.xml"])
             #expect(amended.steps.allSatisfy { $0.attempts.isEmpty })
 
-            // The target moves by what the change has as well: another merge, the same tree.
+            // The target gets the same change: another merge with the same tree.
             try await bench.git(["merge", "-q", "--squash", "refs/pull/1/head"])
             try await bench.git(["commit", "-q", "-m", "Squashed"])
             #expect(
@@ -100,7 +101,7 @@ import Testing
             try expect(bench, ran: [])
             #expect(try await bench.report(3).trust == .merged)
 
-            // What landed counts for another change now: only what that one changes is run.
+            // Landed code is valid for another change, so only the steps that this change affects run.
             try await bench.change(2, ["docs/c": "other\n"])
             try await look(bench)
             try expect(bench, ran: ["all"])
@@ -183,7 +184,7 @@ import Testing
             let broken = try await bench.runs()[0].id
             #expect(try await bench.pipectl("logs", "\(broken)", "hand").output == "BROKEN\n")
             #expect(try await bench.pipectl("plan", "test", "--change", "1", "--why").output.contains("gen/hand"))
-            // What is gone does not come back.
+            // A removed file does not come back.
             try await bench.git(["checkout", "-q", "-b", "gone"])
             try await bench.git(["rm", "-q", "gen/old"])
             try await bench.commit(["gen/hand": "fine\n", "tests/b": "b\n"], "Gone")
@@ -263,7 +264,7 @@ import Testing
             _ = try await look(bench)
             try await bench.change(1, ["src/a": "a1\n"])
             try await look(bench)
-            // Not in the tree: a change that fails with undeclared files of its own says nothing about others' proofs.
+            // It is outside of the tree: a change with undeclared files of its own does not refute others' proofs.
             try "x".write(toFile: bench.meet + "/bad", atomically: true, encoding: .utf8)
             try await amend(bench, 1)
             _ = try ran(bench)
@@ -292,8 +293,8 @@ import Testing
         }
     }
 
-    /// As a `GNUmakefile` beside the `Makefile` that is declared: head A passes by a file that no step names, head B takes
-    /// it out again.
+    /// Like a `GNUmakefile` beside the declared `Makefile`: head A passes because of a file that no step declares, and
+    /// head B removes it again.
     @Test func `an earlier head can't prove a later one by an undeclared file`() async throws {
         let more = """
             let made = Step("made", run: "echo made >> $MEET/ran; mkdir -p dist; if test -e hidden; then . ./hidden; else . ./src/make; fi")
@@ -320,7 +321,7 @@ import Testing
             #expect(report.findings.allSatisfy { $0.rule != "proof-wrong" })
             #expect(try await bench.pipectl("proofs").output.contains("not trusted") == false)
 
-            // What is left of the change is honest, so that its proofs count for its later heads.
+            // The rest of the change is honest, so its proofs are valid for its later heads.
             try await amend(bench, 1, ["src/make": "echo better > dist/a\n"])
             try await look(bench)
             _ = try ran(bench)
@@ -376,7 +377,7 @@ import Testing
             try await look(bench)
             try await amend(bench, 1, ["tests/b": "b2\n", "docs/c": "c2\n"])
             try await bench.withDaemon("--proof-sampling", "0") { daemon in
-                // The daemon's first look finds the new head, which is run; it is held against run 1 until then.
+                // The daemon's first observation finds the new head and runs it; until then it is compared with run 1.
                 let text = try await bench.pipectl("plan", "test", "--why", "--ref", "main").output
                 #expect(text.contains("always run") == false)
                 #expect(text.contains("3 of 3 steps would run"), "\(text)")
@@ -389,7 +390,7 @@ import Testing
             struct Reason: Decodable { var step: String, standing: String, paths: [String], parts: [String] }
             let reasons = try JSONDecoder().decode([Reason].self, from: Data(ended.output.utf8))
             #expect(reasons.map(\.step) == ["build", "unit", "all"])
-            // Asked without --shared, which the looks had: for build that is all that differs.
+            // Without --shared, which the earlier runs had: for build that is the only difference.
             #expect(reasons[0].standing == "changed" && reasons[0].parts == ["box"])
             #expect(reasons[1].paths == ["tests/b"])
             #expect(Set(reasons[2].parts) == ["inputs", "box"])
@@ -463,7 +464,7 @@ import Testing
             try await bench.commit(["docs/d": "d\n"], "Main moves")
             _ = try await bench.look("--proof-sampling", "0", "--no-proofs")
             _ = try ran(bench)
-            // The same inputs of build and unit, in another tree than the change was tested with.
+            // The same inputs of build and unit, in a tree that was not tested with the change.
             try await bench.git(["merge", "-q", "--squash", "refs/pull/1/head"])
             try await bench.git(["commit", "-q", "-m", "Squashed", "-m", "#1"])
             try bench.write(["docs/c": "also\n"])
@@ -487,7 +488,7 @@ import Testing
                 try await bench.ended(3)
                 #expect(try await bench.report(3).base != nil, "it began from the workspace of main")
                 #expect(try await bench.report(3).steps.map(\.provedBy?.run) == [2, nil, nil])
-                // The base has what main made there.
+                // The snapshot has what main's run made there.
                 #expect(try await bench.pipectl("logs", "3", "unit").output == "a1\nb2\n")
                 #expect(await daemon.stop() == 0)
             }
@@ -516,7 +517,7 @@ import Testing
         }
     }
 
-    /// Commits to main one after the other, each these files, and waits for the run of each: 1, 2 and so on.
+    /// Makes a commit on main for each list of files, and waits for the run of each: 1, 2 and so on.
     private func land(_ bench: Bench, _ commits: [String]...) async throws {
         for (number, files) in commits.enumerated() {
             try await bench.commit(Dictionary(uniqueKeysWithValues: files.map { ($0, "\(number + 1)\n") }), "Main")
@@ -526,7 +527,7 @@ import Testing
     }
 
     @Test func `a proof that is wrong everywhere leaves the snapshots alone`() async throws {
-        // It reads what it does not say.
+        // It reads a file that it does not declare.
         let steps = """
             Step("lie", run: "cat tests/b; test ! -e src/hidden").inputs(only: "tests").outputs()
             """
@@ -550,7 +551,7 @@ import Testing
     }
 
     @Test func `a proof that only a warm workspace made drops the snapshots`() async throws {
-        // It passes where it has run before, whatever it reads.
+        // It passes in every workspace in which it has run before, whatever it reads.
         let steps = """
             Step("check", run: "test -e built || test ! -e tests/fail; code=$?; touch built; exit $code")
                 .inputs("tests").outputs()
@@ -570,13 +571,13 @@ import Testing
         }
     }
 
-    /// Else a workflow of which something is always proved would be run twice for each commit of its target.
+    /// Otherwise a workflow with a step that is always proved would run twice for each commit of its target.
     @Test(arguments: [true, false])
     func `a run with a proved step without outputs leaves a snapshot`(leavesNothing: Bool) async throws {
         let step = #"Step("lint", run: "cat docs/c").inputs("docs/**")"# + (leavesNothing ? ".outputs()" : "")
         try await with(step) { bench in
             try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
-                // All others read them.
+                // All other steps read these files.
                 try await land(bench, ["src/a"], ["src/b"])
                 #expect(try await bench.report(2).steps.map(\.provedBy?.run) == [nil, nil, nil, 1])
                 if !leavesNothing {
@@ -593,7 +594,7 @@ import Testing
         }
     }
 
-    /// What tools said of it is in the report of each run that it stands in, too.
+    /// The findings of tools are in the report of each run that uses the proof.
     @Test func `files of a snapshot at a proved step's outputs are removed`() async throws {
         let more = """
             let copy = Step("copy", run: "rm -rf bin; mkdir bin; cp src/* bin; echo src/a.c:1:1: warning: odd")

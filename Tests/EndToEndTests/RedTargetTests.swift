@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A change into a branch that fails already.
+/// A change into a branch that already fails.
 struct RedTargetTests {
     private static func files(_ bench: Bench) -> [String: String] {
         [
@@ -59,7 +59,7 @@ struct RedTargetTests {
             let bundle = try JSONDecoder().decode(RunBundle.self, from: Data(ended.output.utf8))
             #expect(bundle.reason.hasPrefix(blame.headline), "\(bundle.reason)")
 
-            // The failure is not the change's, so there is nothing to mend in it.
+            // The change did not cause the failure, so there is nothing to fix in it.
             #expect(report.fixes?.state == .stopped && report.fixes?.attempts == [])
             #expect(try await bench.runs().allSatisfy { $0.fix == nil })
             #expect(!FileManager.default.fileExists(atPath: "\(bench.meet)/fixer-began"))

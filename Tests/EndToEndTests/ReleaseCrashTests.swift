@@ -10,7 +10,7 @@ import Testing
     import Glibc
 #endif
 
-/// What a release does not do twice, whatever dies when.
+/// Release steps that must not run twice, whichever process dies.
 struct ReleaseCrashTests {
     static let files = [
         "workflows/x.swift": """
@@ -27,10 +27,10 @@ struct ReleaseCrashTests {
         "build.sh": "", "publish.sh": "",
     ]
 
-    /// Starts a release with these scripts, and kills the daemon when a step has come to `started`.
+    /// Starts a release with these scripts, and kills the daemon when a step has reached `started`.
     private func crash(_ bench: Bench, build: String = "true", publish: String = "true") async throws {
         for name in ["started", "never"] { try bench.meetingPoint(name) }
-        // Each run's steps may be another user.
+        // The steps of each run may be another user.
         let effects = "\(bench.meet)/effects"
         _ = FileManager.default.createFile(atPath: effects, contents: nil)
         chmod(effects, 0o666)
@@ -67,7 +67,7 @@ struct ReleaseCrashTests {
                 #expect(report.contains("step \"build\" (sh build.sh) was started at"), "\(report)")
                 #expect(report.contains("and passed (idempotent)"), "\(report)")
                 #expect(effects(bench) == 1, "it was not done again")
-                // The person has looked, and wants it again.
+                // The person has checked and runs it again.
                 _ = FileManager.default.createFile(atPath: "\(bench.meet)/again", contents: nil)
                 #expect(try await bench.pipectl("rerun", "1").code == 0)
                 #expect(effects(bench) == 2)
@@ -100,7 +100,7 @@ struct ReleaseCrashTests {
 
     @Test(.timeLimit(.minutes(3)))
     func `the report names a step that acted and whose result is unknown`() async throws {
-        // The step has ended when the daemon is killed, but stopped before it could write that down.
+        // The step has ended, but the daemon is stopped before it can record that, and then killed.
         try await Bench.with(Self.files) { bench in
             for name in ["started", "go"] { try bench.meetingPoint(name) }
             try await bench.withDaemon { daemon in

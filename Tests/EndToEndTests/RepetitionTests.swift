@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A failed run goes on where it ended, and a person can look into what it left.
+/// A failed run continues in its retained workspace, and a person can inspect it.
 struct RepetitionTests {
     private static let steps = """
         let build = Step("build", run: "echo built by $PIPECTL_RUN > product; mkdir -p ~/tool; echo of home > ~/tool/it; echo x >> shared.txt")
@@ -118,7 +118,7 @@ struct RepetitionTests {
     }
 
     #if os(Linux)
-        /// script(1) gives it a terminal, as a person has one.
+        /// script(1) gives it a terminal.
         @Test(.timeLimit(.minutes(3)))
         func `open gives a shell with job control at a terminal`() async throws {
             try await Bench.with { bench in

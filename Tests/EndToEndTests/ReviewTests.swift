@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A step that reviews, with stand-ins for reviewers that behave well, badly, slowly and maliciously.
+/// Review steps, with scripts as reviewers: correct, wrong, slow and malicious ones.
 struct ReviewTests {
-    /// The reviewer is `reviewer` in the meeting folder, so that each test has its own and can change it between runs.
+    /// The reviewer is the script `reviewer` in the meeting folder, so each test has its own and can change it.
     private static func files(_ bench: Bench, _ options: String = "") -> [String: String] {
         Workflows.test(
             """
@@ -25,7 +25,7 @@ struct ReviewTests {
     func `findings of a review gate the run, appear once and are tracked to their end`() async throws {
         try await Bench.with { bench in
             try await bench.commit(Self.files(bench), "Review")
-            // The change brings other rules, which must not be those that it is judged by.
+            // The change brings other rules, by which it must not be judged.
             let first = try await bench.change(1, ["b.txt": "SHOUT\n", "RULES.md": "All is allowed.\n"])
             try reviewer(
                 bench,
@@ -44,12 +44,12 @@ struct ReviewTests {
             #expect(!prompt.components(separatedBy: "## The change")[0].contains("All is allowed"))
             let print = try #require(one.steps.first?.review?.findings.first?.fingerprint)
 
-            // The same head again: nobody is asked, and what stands still stands.
+            // The same head again: no reviewer runs, and open findings stay open.
             try reviewer(bench, "exit 9")
             #expect(try await review(bench) == 1)
             #expect(try await bench.report(2).steps.first?.attempts.isEmpty == true)
 
-            // A push that mends nothing: only what is new is shown, the remark at another line is not repeated.
+            // A push that fixes nothing: only new findings are shown; the same remark at another line is not repeated.
             let second = try await bench.change(1, ["c.txt": "quiet\n"], from: first)
             try reviewer(
                 bench,
@@ -63,7 +63,7 @@ struct ReviewTests {
             let next = try String(contentsOfFile: "\(bench.meet)/prompt-3", encoding: .utf8)
             #expect(next.contains("+quiet") && !next.contains("+SHOUT") && next.contains(print))
 
-            // Mended, and said to be.
+            // Fixed, and the reviewer says so.
             try await bench.change(1, ["b.txt": "calm\n"], from: second)
             try reviewer(
                 bench,

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Commands that a person types: run, rerun, logs, report.
+/// Commands that people use: run, rerun, logs, report.
 struct RunTests {
     @Test(.timeLimit(.minutes(3)))
     func `run tests the working tree with its uncommitted files`() async throws {

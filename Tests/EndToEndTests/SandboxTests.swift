@@ -5,7 +5,7 @@ import Results
     import TestSupport
     import Testing
 
-    /// A box that can enclose nothing, and places that can't be shown in a sandbox.
+    /// A daemon that can make no sandbox, and paths that a sandbox can't show.
     struct SandboxTests {
         @Test(.timeLimit(.minutes(3)))
         func `without a sandbox a change is refused unless that is allowed`() async throws {
@@ -35,7 +35,7 @@ import Results
                 #expect(allowed.code == 0, "\(allowed.output)\(allowed.errors)")
                 #expect(try await bench.run(2).verdict == .passed)
                 #expect(try String(contentsOfFile: "\(bench.meet)/checked", encoding: .utf8) == "checked\n")
-                // A person's own working tree is that person's own risk.
+                // A person may run the own working tree without a sandbox.
                 #expect(try await bench.pipectl("run", "test").code == 0)
                 let doctor = try await bench.pipectl("doctor").output
                 #expect(doctor.contains("✗ sandbox: "), "\(doctor)")

@@ -9,9 +9,9 @@ import Testing
     import Darwin
 #endif
 
-/// Secrets from `pipectl secrets set` to the archive: who is given them, and that nothing keeps them.
+/// Secrets from `pipectl secrets set` to the archive: which steps get them, and that they are stored nowhere else.
 struct SecretsTests {
-    /// With characters that every encoding has to write in its own way.
+    /// Contains characters that every encoding writes in a different way.
     private static let value = "s3cr3t-\"v@lue\"/with=m0re&+ \\ end"
 
     private static let workflows = [
@@ -64,7 +64,7 @@ struct SecretsTests {
         """,
     ]
 
-    /// What may be nowhere: the value in the forms that the steps have made of it.
+    /// Texts that must not be anywhere: the value in the forms that the steps have made of it.
     private static var forms: [String] {
         let hex = value.utf8.map { String(format: "%02x", $0) }.joined()
         let json = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
@@ -76,7 +76,7 @@ struct SecretsTests {
         ]
     }
 
-    /// Every file below `folder` that holds a form, and every object of the archive that does.
+    /// Every file below `folder` that contains a form, and every object of the archive that does.
     private func leaks(_ bench: Bench) async throws -> [String] {
         var found: [String] = []
         for case let name as String in FileManager.default.enumerator(atPath: bench.home) ?? .init() {
@@ -86,7 +86,7 @@ struct SecretsTests {
                 found.append("\(name): \(form)")
             }
         }
-        // Objects are compressed: as they are read, they are text again.
+        // Objects are compressed, so read them as text.
         let objects = try await bench.git(
             ["cat-file", "--batch-all-objects", "--batch"], in: "\(bench.home)/archive.git")
         #expect(objects.contains("[secret TOKEN]"), "the archive has the logs")
@@ -148,7 +148,7 @@ struct SecretsTests {
             let report = try await bench.report(1)
             #expect(report.findings.map(\.rule) == ["secrets-withheld"])
             #expect(report.findings.first?.message.contains("\"peek\" (TOKEN), \"peek at the file\" (TOKEN)") == true)
-            // A working tree is nobody's merged code either.
+            // A working tree is not merged code either.
             #expect(try await bench.pipectl("run", "test", "--minimum-free", "0").code == 0)
             #expect(try await bench.pipectl("logs", "2", "peek").output == "<nothing>\n")
         }
@@ -172,7 +172,7 @@ struct SecretsTests {
         @Test(.timeLimit(.minutes(1)))
         func `a typed secret is stored and not shown`() async throws {
             try await Bench.with { bench in
-                // A line feed ends the value; what was pasted after it goes nowhere.
+                // A line feed ends the value; the pasted text after it is discarded.
                 let words = [Bench.pipectl, "secrets", "set", "TOKEN", "--state", bench.home]
                 let (shown, code) = try await typed("typXed\u{7f}\u{7f}\u{7f}ed valuee\u{7f}\nmore\n", into: words)
                 #expect(code == 0)
@@ -184,9 +184,10 @@ struct SecretsTests {
             }
         }
 
-        /// Runs a command at a terminal of its own, types once it asks, and returns what the terminal showed.
+        /// Runs a command at a terminal of its own, types when it prompts, and returns what the terminal showed.
         private func typed(_ text: String, into command: [String]) async throws -> (shown: String, code: Int32) {
-            // posix_openpt and its companions are not in Swift's Glibc: these are what they do (ioctl_tty(2)).
+            // posix_openpt and related functions are not in Swift's Glibc; these are the calls that they make
+            // (ioctl_tty(2)).
             let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
             var lock: Int32 = 0
             var number: Int32 = 0
@@ -202,14 +203,14 @@ struct SecretsTests {
             let id = process.processIdentifier
             let shown = await withCheckedContinuation { continuation in
                 let thread = Thread {
-                    // Whatever goes wrong, the process ends and with it the reading.
+                    // Whatever goes wrong, the process ends, and with it the reading.
                     DispatchQueue.global().asyncAfter(deadline: .now() + 30) { kill(id, SIGKILL) }
                     var shown: [UInt8] = []
                     var piece = [UInt8](repeating: 0, count: 4_096)
                     var isTyped = false
                     while true {
                         let count = read(terminal, &piece, piece.count)
-                        // EIO: nobody has the other end any more.
+                        // EIO: no process has the other end open.
                         guard count > 0 else { break }
                         shown += piece[..<count]
                         if !isTyped, shown.last == UInt8(ascii: " ") {

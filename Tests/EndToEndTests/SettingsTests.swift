@@ -4,7 +4,7 @@ import Settings
 import TestSupport
 import Testing
 
-/// Settings against the built binary: the file, the environment, flags, and the daemon that is asked for its own.
+/// Settings with the built binary: the file, the environment, flags, and the running daemon's settings.
 struct SettingsTests {
     private func write(_ text: String, _ bench: Bench) throws {
         try FileManager.default.createDirectory(

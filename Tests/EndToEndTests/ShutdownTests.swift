@@ -9,14 +9,14 @@ import Testing
     import Glibc
 #endif
 
-/// SIGTERM once, twice and three times; a daemon that is stopped for a while.
+/// SIGTERM once, twice and three times, and a daemon that is stopped for a while.
 struct ShutdownTests {
     @Test(.timeLimit(.minutes(3)))
     func `the first signal drains, the second cancels, the third exits`() async throws {
         let steps = "Step(\"check\", run: \"sh check.sh\")"
         try await Bench.with(Workflows.test(steps, files: ["check.sh": ""])) { bench in
             for name in ["started", "never"] { try bench.meetingPoint(name) }
-            // Waits without a child of its own, so that the signal reaches nobody else; the grace is what ends it.
+            // It waits without a child process, so that only it gets the signal; the grace period ends it.
             let stubborn = "trap '' TERM; echo up > \(bench.meet)/started; read line < \(bench.meet)/never"
             try await bench.withDaemon("--grace", "60") { daemon in
                 _ = try await daemon.line("baseline of")
@@ -69,7 +69,7 @@ struct ShutdownTests {
     }
 
     #if os(Linux)
-        /// What systemd does to a unit without `KillMode=mixed`.
+        /// systemd does this to a unit without `KillMode=mixed`.
         @Test(.timeLimit(.minutes(3)))
         func `a SIGTERM to the daemon and all its steps ends in time, and the run begins again`() async throws {
             try await Bench.with(Workflows.test("Step(\"check\", run: \"sh check.sh\")", files: ["check.sh": ""])) {
@@ -116,7 +116,7 @@ struct ShutdownTests {
             }
         }
 
-        /// Whether the compiler works on the bench's workflows.
+        /// Whether the compiler is compiling the bench's workflows.
         private func compiles(_ bench: Bench) async throws -> Bool {
             let listed = try await bench.command(["ps", "-eo", "args="]).output
             return listed.split(separator: "\n").contains {
@@ -133,7 +133,7 @@ struct ShutdownTests {
             #expect(await daemon.child.end == 0, "\(daemon.text)")
         }
 
-        /// The process and all that descend from it.
+        /// The process and all its descendants.
         private func processes(below id: Int32, _ bench: Bench) async throws -> [Int32] {
             let listed = try await bench.command(["ps", "-eo", "pid=,ppid="]).output
             var children: [Int32: [Int32]] = [:]
@@ -177,7 +177,7 @@ struct ShutdownTests {
         }
     }
 
-    /// A remote that takes the connection and says nothing: the fetch has minutes left when the signal comes.
+    /// A remote that accepts the connection and sends nothing: the fetch has minutes left when the signal arrives.
     @Test(.timeLimit(.minutes(3)))
     func `a signal during a fetch ends the fetching child process`() async throws {
         let listener = try SilentListener()
@@ -226,7 +226,7 @@ struct ShutdownTests {
                 try await bench.arrival(at: "started")
                 kill(daemon.child.id, SIGSTOP)
                 try await bench.release("go")
-                // The subject is time that passes: the limit is over when the daemon sees the clock again.
+                // The test is about time that passes: the limit is over when the daemon sees the clock again.
                 try await Task.sleep(for: .seconds(5))
                 #expect(FileManager.default.fileExists(atPath: "\(bench.meet)/ended"))
                 for number in 2...4 { try await bench.change(number, ["check.sh": "echo \(number)\n"]) }
@@ -240,7 +240,7 @@ struct ShutdownTests {
     }
 }
 
-/// A server that takes connections and never says a word.
+/// A server that accepts connections and never sends anything.
 private struct SilentListener {
     let port: UInt16
     private let socket: Int32

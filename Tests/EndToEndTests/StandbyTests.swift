@@ -4,9 +4,9 @@
     import TestSupport
     import Testing
 
-    /// A sandbox that is ready before there is a run for it is as good as one that is made for the run.
+    /// A standby sandbox works the same as one that is made for the run.
     @Suite(.timeLimit(.minutes(4))) struct StandbyTests {
-        /// Says where its workspace is, who it is, what was there before it, and leaves something everywhere.
+        /// Prints its workspace, its user and earlier files, and leaves a file everywhere.
         static let check = """
             grep ' /workspace ' /proc/self/mountinfo | sed -n 's|.*/workspaces/\\([^ ]*\\).*|place \\1|p'
             echo "user $(id -u)"
@@ -25,8 +25,8 @@
             try await Bench.with(Workflows.test(steps, files: ["check.sh": Self.check])) { bench in
                 var found: [[String: String]] = []
                 try await bench.withDaemon { daemon in
-                    // The first has none, and whether one is ready for those that follow is a race that a test can't win
-                    // every time: it goes on until three have had one.
+                    // The first run has none. Whether one is ready for the next runs is a race that a test can't always
+                    // win, so it continues until three runs have had one.
                     for number in 1...20 {
                         try await bench.change(number, ["own.txt": "change \(number)\n"])
                         _ = try await daemon.line("run \(number) test")
@@ -45,14 +45,14 @@
                 #expect(found.allSatisfy { $0["found"] == "" }, "nothing of another run is there: \(found)")
                 #expect(found.allSatisfy { $0["name"] == "pipectl" }, "\(found)")
                 if geteuid() == 0 { #expect(Set(found.map { $0["user"] }).count == found.count, "\(found)") }
-                // The one that waited when the daemon ended has left nothing.
+                // The standby sandbox at the daemon's end has left nothing.
                 for folder in ["live", "workspaces"] {
                     #expect(try FileManager.default.contentsOfDirectory(atPath: "\(bench.home)/\(folder)") == [])
                 }
             }
         }
 
-        /// Says what of other runs is in its workspace, and what is mounted there; leaves something.
+        /// Prints which files of other runs and which mounts are in its workspace; leaves a file.
         static let warm = """
             grep ' /workspace' /proc/self/mountinfo | sed -n 's|.*/workspaces/\\([^ ]*\\).*|place \\1|p'
             echo "mounts $(grep -c ' /workspace' /proc/self/mountinfo)"
@@ -66,7 +66,7 @@
 
             """
 
-        /// The same where a workspace is laid over a base, which is chosen when the sandbox has been there for long.
+        /// The same for a workspace over a snapshot, which is chosen long after the sandbox was started.
         @Test func `a run over a snapshot uses a standby sandbox as well`() async throws {
             let step = "Step(\"check\", run: \"sh check.sh\").neverProved()"
             try await Bench.with(Workflows.test(step, files: ["check.sh": Self.warm, "own.txt": "main\n"])) { bench in
@@ -76,7 +76,7 @@
                     for number in 1...20 {
                         try await bench.change(number, ["own.txt": "change \(number)\n"])
                         _ = try await bench.pipectl("notify")
-                        // After the first one the box makes a base.
+                        // After the first run the daemon makes a snapshot.
                         let id = RunID(number == 1 ? 1 : number + 1)
                         #expect(try await bench.ended(id).verdict == .passed)
                         #expect(try await bench.report(id).base?.run == (number == 1 ? nil : 2))
@@ -92,7 +92,7 @@
                 let ready = found.filter(Self.hadOne)
                 #expect(ready.count >= 3, "\(found)")
                 #expect(Set(ready.map { $0["place"] }).count == ready.count, "none is used twice: \(found)")
-                // The folder that the mount came to, and the mount; of the layers nothing.
+                // The folder of the mount and the mount itself; no layers.
                 #expect(ready.allSatisfy { $0["mounts"] == "2" }, "\(found)")
                 #expect(found.allSatisfy { $0["closed"] == "yes" }, "nobody gets below the mount: \(found)")
                 #expect(found.dropFirst().allSatisfy { $0["before"] == "2" && $0["after"] == "3" }, "\(found)")
@@ -109,7 +109,7 @@
                     try await bench.change(1, ["own.txt": "1\n"])
                     _ = try await daemon.line("run 1 test")
                     _ = try await bench.pipectl("logs", "1", "--follow")
-                    // Its sandbox is the only one that can be there now.
+                    // Its sandbox is the only one that can exist now.
                     #expect(
                         try await bench.command(["sh", "-c", Self.until("test -n \"$one\""), bench.home]).code == 0)
                     kill(daemon.child.id, SIGKILL)
@@ -138,8 +138,8 @@
             }
         }
 
-        /// Waits, 20 s at most, until what is said of `$one` is true, the processes that see a standby of this bench, or
-        /// of `$count`, how many workspaces the sandboxes of this bench show.
+        /// Waits at most 20 s until the condition is true. It may use `$one`, the processes that see a standby sandbox
+        /// of this bench, and `$count`, the number of workspaces that this bench's sandboxes show.
         private static func until(_ condition: String) -> String {
             """
             # As a path in its file system, which may be mounted below the root.

@@ -5,12 +5,12 @@
     import Glibc
     import Testing
 
-    /// The daemon on a machine that runs out of something: it waits, says so, and goes on by itself.
+    /// The daemon when a resource runs out: it waits, reports that, and continues by itself.
     struct SurvivalTests {
         static let isRoot = geteuid() == 0
         static let why: Comment = "only root may mount a small disk"
 
-        /// A bench whose state folder is a disk of its own, of this many MiB.
+        /// A bench whose state folder is a disk of its own with this many MiB.
         private func withSmallDisk(_ size: Int = 80, _ body: (Bench) async throws -> Void) async throws {
             try await Bench.with(Workflows.test("Step(\"check\", run: \"sh check.sh\")", files: ["check.sh": ""])) {
                 bench in
@@ -26,7 +26,7 @@
             }
         }
 
-        /// Takes every byte that is left, as somebody else on the box would.
+        /// Fills the disk completely, as another program on the machine could.
         private func fill(_ bench: Bench, _ name: String = "full") async throws {
             _ = try await bench.command(["sh", "-c", "cat /dev/zero >> \"$0\" 2> /dev/null", "\(bench.home)/\(name)"])
         }
@@ -122,7 +122,7 @@
                     try await fill(bench)
                     for number in 1...3 { try await bench.change(number, ["a.txt": "\(number)\n"]) }
                     _ = try await bench.pipectl("notify", bench.repository)
-                    // What the log still had room for is taken too: from here on no commit can succeed.
+                    // Also takes the space that the log had left: from here on no transaction can succeed.
                     try await fill(bench, "fuller")
                     let status = try await bench.pipectl("status")
                     #expect(status.code == 0, "the daemon answers: \(status.errors)")
@@ -163,7 +163,7 @@
         func `a hundred ready steps with 64 descriptors wait for each other`() async throws {
             let steps = "for number in 1...100 { Step(\"step \\(number)\", run: \"sh check.sh\") }"
             try await Bench.with(Workflows.test(steps, files: ["check.sh": "true\n"])) { bench in
-                // Compiled before: the compiler is another program, which needs more.
+                // Compiled before, since the compiler needs more descriptors.
                 _ = try await bench.look()
                 try await bench.withDaemon("--slots", "100", under: ["prlimit", "--nofile=64:64"]) { daemon in
                     try await bench.change(1, ["check.sh": "echo one\n"])
@@ -181,7 +181,7 @@
             }
         }
 
-        /// `prlimit` takes them all away while it runs, and gives them back.
+        /// `prlimit` takes all descriptors away while it runs, and gives them back.
         @Test(.timeLimit(.minutes(3)))
         func `a daemon without free descriptors continues when there are some`() async throws {
             try await Bench.with { bench in

@@ -3,10 +3,10 @@
     import TestSupport
     import Testing
 
-    /// What commands do on a terminal: script(1) gives them one.
+    /// Commands on a terminal, which script(1) provides.
     @Suite(.timeLimit(.minutes(3))) struct TerminalTests {
-        /// Notes the terminal's name, shows the settings of it while a run is drawn, lets the run go on or ends it, and
-        /// shows them once more.
+        /// Notes the terminal's name, shows its settings while a run is drawn, lets the run continue or ends it, and
+        /// shows the settings again.
         private static let look = """
             tty > "$0/name"
             "$@"
@@ -49,7 +49,7 @@
             }
         }
 
-        /// The rows that a terminal shows in the end: line feeds, returns, and the sequences that live views use.
+        /// The rows that a terminal shows at the end, from line feeds, returns, and the sequences that live views use.
         private static func screen(_ text: String) -> [String] {
             var rows = [""]
             var row = 0

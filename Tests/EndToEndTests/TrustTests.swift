@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is merged, by whose definition the rest runs, and what a person is asked about.
+/// Which code counts as merged, whose definition runs the rest, and what needs approval.
 struct TrustTests {
     static let source = """
         import Pipeline
@@ -16,7 +16,7 @@ struct TrustTests {
 
         """
 
-    /// The same workflows, as a change would like them: nothing is a release any more, and everything else is said.
+    /// The same workflows as a hostile change would write them: no release, and every secret printed.
     static let weakened = source.replacing(
         ".tag(matching: \"v*\")", with: ".tag(matching: \"v*\"), .pullRequest(into: \"x\")"
     )
@@ -41,7 +41,7 @@ struct TrustTests {
         return try JSONDecoder().decode(Told.self, from: Data(ended.output.utf8))
     }
 
-    /// What a script would read of a report.
+    /// The fields of a report that a script would read.
     private struct Told: Decodable {
         struct Definition: Decodable { var commit: String }
         struct Approval: Decodable {
@@ -62,7 +62,7 @@ struct TrustTests {
     func `a tag on a commit that is not merged releases nothing until approved`() async throws {
         try await Self.with { bench in
             let main = try await bench.git(["rev-parse", "main"])
-            // Its own definition would not even ask.
+            // Its own definition would not ask for approval.
             let imposter = try await bench.change(
                 1, ["workflows/x.swift": Self.weakened.replacing("ROOT", with: bench.meet)])
             try await bench.git(["update-ref", "-d", "refs/pull/1/head"])
@@ -91,7 +91,7 @@ struct TrustTests {
             #expect(released.approvals?.first?.user == getuid())
             #expect(released.approvals?.first?.comment == "a hotfix")
 
-            // The same commit under another tag is another release.
+            // The same commit with another tag is another release.
             try await bench.git(["tag", "v2", imposter])
             #expect(try await bench.look().code == 5)
             try await bench.git(["tag", "v0", main])
@@ -109,7 +109,7 @@ struct TrustTests {
             let main = try await bench.git(["rev-parse", "main"])
             let theirs = Self.weakened.replacing("ROOT", with: bench.meet)
             let head = try await bench.change(1, ["workflows/x.swift": theirs, "check.sh": "exit 3\n"])
-            // A hand-made run of the change, of its commit, and of a branch; then a push of that branch.
+            // Runs by hand of the change, its commit and a branch; then a push of that branch.
             #expect(try await bench.pipectl("run", "test", "--change", "1").code == 1, "a change can't lift its gate")
             #expect(try await bench.pipectl("run", "test", "--ref", head).code == 1)
             #expect(try await bench.pipectl("run", "release", "--ref", head).code == 5)
@@ -131,7 +131,7 @@ struct TrustTests {
             let last = try #require(try await bench.runs().first)
             #expect(try await bench.pipectl("logs", "\(last.id)").output == "of theirs\n")
             #expect(try await report(bench, Int(last.id)).trust == "change")
-            // Protected, the branch is as good as main, and says itself what is run.
+            // Once protected, the branch is like main and its own definition runs.
             try await bench.git(["checkout", "-q", "-f", "topic"])
             try await bench.commit(["more.txt": "x"], "More")
             try await bench.git(["checkout", "-q", "main"])
@@ -183,10 +183,10 @@ struct TrustTests {
                 #expect(said.contains("approved by"))
                 #expect(!said.contains("\u{1b}") && !said.contains("\u{7}") && !said.contains("\u{0b}"))
             }
-            // Of a test, the word holds for a rerun of the very same thing.
+            // For a test, the approval is valid for a rerun of exactly the same.
             let again = try await bench.pipectl("rerun", "\(id)", rules[0], rules[1])
             #expect(again.code == 0, "\(again.errors)")
-            // A newer push is another matter.
+            // A newer push needs a new approval.
             try await bench.git(["checkout", "-q", "--detach", "refs/pull/1/head"])
             try bench.write(["a.txt": "b\n"])
             try await bench.git(["commit", "-qam", "More", "--author", "Mallory <m@evil.example>"])

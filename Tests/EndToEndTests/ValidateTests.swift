@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `pipectl validate`, which anybody may call beside anything else.
+/// `pipectl validate`, which may run beside any other command.
 struct ValidateTests {
     @Test(.timeLimit(.minutes(2)))
     func `a workflow that no list names is a warning`() async throws {
@@ -21,7 +21,7 @@ struct ValidateTests {
     @Test(.timeLimit(.minutes(3)), arguments: 1...5)
     func `two processes at once on a new state folder both succeed`(round: Int) async throws {
         try await Bench.with { bench in
-            // Another definition is another compilation, which shares the compiler's kept modules with the first.
+            // Another definition is another compilation, which shares the compiler's cached modules with the first.
             let other = "\(bench.root)/other"
             #expect(try await bench.command(["cp", "-R", bench.repository, other]).code == 0)
             try Data((Workflows.source("Step(\"other\", run: \"true\")")).utf8)

@@ -26,7 +26,7 @@ struct WaitTests {
         Workflows.test(steps, files: ["check.sh": check + "\n", "other.sh": other + "\n"])
     }
 
-    /// A commit that no ref is at yet.
+    /// A commit that no ref names yet.
     private func unpushed(_ bench: Bench, _ files: [String: String]) async throws -> String {
         let head = try await bench.change(9_999, files)
         try await bench.git(["update-ref", "-d", "refs/pull/9999/head"])
@@ -45,7 +45,7 @@ struct WaitTests {
                 async let both = bench.pipectl("wait", head, "--until", "verdict", "--json")
                 try await bench.git(["update-ref", "refs/pull/1/head", head])
                 try await bench.arrival(at: "other")
-                // The other step goes on until it is let go, and the wait is over all the same.
+                // The other step continues until the test lets it end, but the wait is over.
                 let early = try await waited
                 #expect(early.code == 1, "\(early.errors)")
                 #expect(early.output.hasPrefix("**failed**\n"), "\(early.output)")
@@ -110,7 +110,7 @@ struct WaitTests {
                 let bad = try await bench.change(2, ["check.sh": "exit 3\n"])
                 let failed = try await bench.pipectl("wait", bad)
                 #expect(failed.code == 1 && failed.output.contains("two"), "\(failed.output)")
-                // By its number, by its change, and by the folder that it is checked out in.
+                // By its number, its change, and the folder in which it is checked out.
                 #expect(try await bench.pipectl("wait", "#2").code == 1)
                 #expect(try await bench.pipectl("wait", "#1").code == 0)
                 try await bench.git(["checkout", "-q", bad])
@@ -120,7 +120,7 @@ struct WaitTests {
                 #expect(main.code == 7 && main.output.contains("not applicable"), "\(main.output)\(main.errors)")
                 let unknown = try await bench.pipectl("wait", "4711")
                 #expect(unknown.code == 2 && unknown.errors.contains("4711"))
-                // A rerun's verdict counts; a run by hand of something else doesn't.
+                // A rerun's verdict counts; that of another run by hand doesn't.
                 #expect(try await bench.pipectl("run", "one", "--ref", bad).code == 0)
                 #expect(try await bench.pipectl("wait", bad).code == 1)
             }
@@ -164,7 +164,7 @@ struct WaitTests {
                 try await bench.arrival(at: "up")
                 return head
             }
-            // Nobody runs now: the wait begins all the same, and says so.
+            // No daemon runs now: the wait starts anyway and says so.
             let wait = try Child(
                 [Bench.pipectl, "wait", head], in: bench.repository, environment: bench.environment,
                 output: "\(bench.root)/wait-")
@@ -221,7 +221,7 @@ struct WaitTests {
                 let held = try await bench.pipectl("wait", head)
                 #expect(held.code == 5, "\(held.output)\(held.errors)")
                 #expect(held.output.contains("pipectl approve"), "\(held.output)")
-                // An unseen commit is waited for until somebody interrupts.
+                // An unseen commit is waited for until an interrupt.
                 let wait = try Child(
                     [Bench.pipectl, "wait", String(repeating: "0", count: 40)], in: bench.repository,
                     environment: bench.environment, output: "\(bench.root)/wait-")
@@ -248,7 +248,7 @@ struct WaitTests {
                     let ended = try await bench.pipectl("wait", name)
                     #expect(ended.code == 7, "\(name): \(ended.output)\(ended.errors)")
                 }
-                // What is pushed within the time that a name may be missing is waited for.
+                // A push within the time that a name may be missing is waited for.
                 async let late = bench.pipectl("wait", "#5")
                 try await Task.sleep(for: .seconds(2))
                 try await bench.change(5, ["a.txt": "a\n"])

@@ -4,7 +4,7 @@ import Pipeline
 import TestSupport
 import Testing
 
-/// `watch --once` against the built binary: what a look starts, and what it says of each change.
+/// `watch --once` with the built binary: the runs that an observation starts, and the output about each change.
 struct WatchOnceTests {
     @Test(.timeLimit(.minutes(3)))
     func `each change gets its verdict, and the first observation starts nothing`() async throws {

@@ -9,7 +9,7 @@ import Testing
     import Glibc
 #endif
 
-/// What publishes or has secrets, an agent's tools neither start nor repeat.
+/// An agent's tools neither start nor repeat steps that publish or have secrets.
 struct AgentLimitTests {
     private static let files = [
         "workflows/x.swift": """
@@ -33,7 +33,7 @@ struct AgentLimitTests {
         var text: String { result.content.map(\.text).joined() }
     }
 
-    /// Calls one tool of `pipectl mcp`; its input stays open until the answer is there.
+    /// Calls one tool of `pipectl mcp`; its input stays open until the answer has arrived.
     private func call(_ tool: String, _ arguments: String, _ bench: Bench) async throws -> Answer {
         let begin = """
             {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
@@ -81,7 +81,7 @@ struct AgentLimitTests {
 
                 let allowed = try await call("rerun_failed", "{\"run\":\(try id("plain"))}", bench)
                 #expect(allowed.result.isError != true, "\(allowed.text)")
-                // Its own files, without secrets.
+                // A run of its own files, without secrets.
                 let own = try await call("run_working_tree", "{\"workflow\":\"deploy\"}", bench)
                 #expect(own.result.isError != true, "\(own.text)")
                 #expect(try await bench.runs().count == 5)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `agents install`: shows before it writes, writes once, and damages nothing.
+/// `agents install`: shows its changes before it writes, writes once, and damages nothing.
 struct AgentsInstallTests {
     private func text(_ bench: Bench, _ path: String) -> String? {
         FileManager.default.contents(atPath: "\(bench.repository)/\(path)").map { String(decoding: $0, as: UTF8.self) }
@@ -38,7 +38,7 @@ struct AgentsInstallTests {
     @Test(
         .timeLimit(.minutes(1)),
         arguments: [
-            // What is there before, and what is there after; nil for a file that is left alone.
+            // The texts before and after; nil for a file that is left alone.
             (
                 ".mcp.json", "{\n  // ours\n  \"mcpServers\": {\n    \"a\": {\"command\": \"x\"}, // last\n  }\n}\n",
                 "{\n  // ours\n  \"mcpServers\": {\n    \"a\": {\"command\": \"x\"},\n    \"pipectl\": {\n      \"command\": \"pipectl\",\n      \"args\": [\"mcp\"]\n    } // last\n  }\n}\n"

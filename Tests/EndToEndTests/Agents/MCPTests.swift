@@ -8,7 +8,7 @@ import Testing
     import Glibc
 #endif
 
-/// `mcp` by raw lines: what no well-behaved client sends. script/mcp-check has the official one.
+/// `mcp` with raw lines that no correct client sends. script/mcp-check uses the official client.
 struct MCPTests {
     private static let begin = """
         {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
@@ -41,7 +41,7 @@ struct MCPTests {
         var result: Result?
     }
 
-    /// Sends the lines, then closes the input; what came back.
+    /// Sends the lines, closes the input, and returns the replies.
     private func talk(_ bench: Bench, _ lines: String...) async throws -> (code: Int32, replies: [Reply]) {
         let path = "\(bench.root)/lines-\(UInt32.random(in: 0 ... .max))"
         try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: path))
@@ -141,7 +141,7 @@ struct MCPTests {
             let call = """
                 {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_working_tree","arguments":{"workflow":"test"}}}
                 """
-            // The input stays open until the answer is there.
+            // The input stays open until the answer has arrived.
             for name in ["in", "out"] { #expect(mkfifo("\(bench.root)/\(name)", 0o600) == 0) }
             let script = """
                 "$0" mcp < "$3/in" > "$3/out" &

@@ -1,19 +1,19 @@
-/// One way out of a sandbox that is tried: a shell script, run as a step of a change.
+/// One attempt to get out of a sandbox: a shell script that runs as a step of a change.
 ///
-/// The script says of each thing it tries whether it was refused (see ``library``), so one that never got to trying it
-/// counts as nothing. Where it can be, the same script is run outside the sandbox first and has to succeed there.
+/// The script reports for each thing it tries whether it was refused (see ``library``), so a script that fails earlier
+/// does not count as refused. If possible, the same script is first run outside the sandbox, where it must succeed.
 struct EscapeAttempt: Sendable {
-    /// Who succeeds with it outside the sandbox.
+    /// Which user succeeds with it outside the sandbox.
     enum Control: Sendable {
-        /// Whoever the box runs as.
+        /// Every user.
         case anyone
-        /// Only a box that is root.
+        /// Only root.
         case root
-        /// Nobody is let try: it would do harm to this machine, or only makes sense inside.
+        /// It is not tried outside: it would harm this machine, or makes sense only inside.
         case none
     }
 
-    /// Also the step's name; a word.
+    /// One word, which is also the step's name.
     var name: String
     var control = Control.none
     /// Whether the step is allowed to use the network.
@@ -27,7 +27,7 @@ struct EscapeAttempt: Sendable {
         self.script = script
     }
 
-    /// What the script tries, by the labels it gives.
+    /// The labels of everything that the script tries.
     var labels: [String] {
         script.split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ")
@@ -35,7 +35,8 @@ struct EscapeAttempt: Sendable {
         }
     }
 
-    /// `try LABEL COMMAND…` says how a command ended that must not succeed, `holds LABEL COMMAND…` one that must.
+    /// `try LABEL COMMAND…` reports how a command ended that must fail; `holds LABEL COMMAND…` does so for one that
+    /// must succeed.
     static let library = """
         export LC_ALL=C
         said() { printf %s "$1" | tr -cd '[:print:]\\n' | tail -n 1 | cut -c 1-160; }

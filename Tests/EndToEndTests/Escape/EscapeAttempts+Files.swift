@@ -1,4 +1,4 @@
-/// Reading and writing what is not the step's.
+/// Attempts to read and write files that don't belong to the step.
 enum FileAttempts {
     static let reading = [
         EscapeAttempt(

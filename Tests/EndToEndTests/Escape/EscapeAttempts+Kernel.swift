@@ -1,16 +1,16 @@
-/// Asking the kernel for what no build needs; each name is one of `probe.c`.
+/// System calls that no build needs; each name is one of `probe.c`.
 enum KernelAttempts {
     private static func probes(_ name: String, _ control: EscapeAttempt.Control, _ names: [String]) -> EscapeAttempt {
         EscapeAttempt(name, control: control, names.map { "try \($0) @PROBE@ \($0)" }.joined(separator: "\n"))
     }
 
     static let all = [
-        // Allowed to anyone by a kernel with its usual settings: only the filter stands between.
+        // A kernel with default settings allows these to every user: only the filter refuses them.
         probes("namespaces", .anyone, ["unshare-user", "clone-user", "clone3-user", "unshare-all"]),
         probes("tracing", .anyone, ["ptrace-attach", "ptrace-seize", "vm-read", "vm-write", "pidfd-getfd"]),
         probes("keys", .anyone, ["keyctl", "add-key"]),
         probes("other-tables", .anyone, ["int80", "kcmp"]),
-        // Allowed to root, whom steps are not even where the box is.
+        // Root may make these calls, but steps are not root even if the daemon is.
         probes(
             "mounting", .root,
             [
@@ -31,7 +31,7 @@ enum KernelAttempts {
                 "alg",
                 "key-socket",
             ]),
-        // Refused by the filter, whatever the kernel has: another one may have more.
+        // The filter refuses these on every kernel: another kernel may support more of them.
         probes("filtered", .none, ["families", "huge-pages"]),
         EscapeAttempt(
             "first-process",

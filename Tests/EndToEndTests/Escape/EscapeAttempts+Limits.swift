@@ -1,14 +1,14 @@
-/// A change that takes more than its share, or stays longer than it may; beside it another one has to go on.
+/// A change that exceeds its share or its time. Another change beside it must continue.
 struct GreedyAttempt: Sendable {
     var name: String
-    /// `check.sh` of the change.
+    /// The change's `check.sh`.
     var script: String
-    /// What its log says: that it got to where it had to be stopped.
+    /// Its log contains this: it has reached the point at which it must be stopped.
     var prints: String
-    /// What its report says, one of these: which one depends on whether this box has control groups.
+    /// Its report has one of these texts; which one depends on whether there are control groups.
     var says: [String]
 
-    /// The limits of the one step that all of them have.
+    /// The limits of the only step of each of these changes.
     static let limits = """
         .limits(.processes(64), .memory(.mebibytes(192)), .fileSize(.mebibytes(16)), .openFiles(64), \
         .workspace(.mebibytes(48)), .output(.mebibytes(4)), .cpuTime(.seconds(20))).timeout(.seconds(45))
@@ -34,7 +34,7 @@ struct GreedyAttempt: Sendable {
         GreedyAttempt(
             name: "disk", script: "echo filling; yes | head -c 90000000 | split -b 8M - piece; sleep 40",
             prints: "filling", says: ["workspace: 48.0 MiB limit reached by step check"]),
-        // Where no name leads to it, or none that the box's user may follow.
+        // Files to which no path leads, or none that the daemon's user may follow.
         GreedyAttempt(
             name: "disk-unlinked", script: "@PROBE@ unlinked 12", prints: "unlinked: 96 MiB",
             says: ["workspace: 48.0 MiB limit reached by step check"]),
@@ -49,7 +49,7 @@ struct GreedyAttempt: Sendable {
         GreedyAttempt(
             name: "terminals", script: "@PROBE@ terminals 200", prints: "terminals: ",
             says: ["terminals: 64 limit reached by the run", "exit code 1"]),
-        // Out of the reach of a measurement that goes down folder by folder.
+        // Too deep for a measurement that descends folder by folder.
         GreedyAttempt(
             name: "disk-deep", script: "@PROBE@ deep d 400; sleep 40",
             prints: "done", says: ["workspace: 256 folders deep limit reached by step check"]),

@@ -1,10 +1,10 @@
-/// A step that leaves something for the box to take, which is not what it seems.
+/// A step that leaves something for the daemon that is not what it seems.
 struct OutputAttempt: Sendable {
     var name: String
-    /// What follows the step in the definition.
+    /// The modifiers of the step in the definition.
     var modifiers: String
     var script: String
-    /// What the report says of it.
+    /// Texts that the report must contain.
     var says: [String]
 
     static let all = [
@@ -47,7 +47,7 @@ struct OutputAttempt: Sendable {
             name: "value-link", modifiers: ".publishes(Value<String>(\"value-link\"))",
             script: "ln -s @ROOT@/outside/token.json \"$PIPECTL_VALUES_OUT/value-link.json\"",
             says: ["what it published as \"value-link\" can't be read"]),
-        // Moves the whole folder away, where it may, and puts a link in its place that the box would follow.
+        // Moves the whole folder away, if it may, and replaces it with a link that the daemon would follow.
         OutputAttempt(
             name: "value-folder", modifiers: ".publishes(Value<String>(\"token\"))",
             script: """
@@ -64,7 +64,7 @@ struct OutputAttempt: Sendable {
             script: "truncate -s 1G \"$PIPECTL_VALUES_OUT/huge.json\"", says: ["the limit for one file"]),
     ]
 
-    /// Exchange a folder of the workspace with a link to one outside while the box collects from it.
+    /// Exchange a folder of the workspace with a link to one outside while the daemon collects files from it.
     static let racers = ["race-1", "race-2", "race-3", "race-4"]
     static let racing = """
         mkdir -p race; mkdir race/turn; echo inside > race/turn/secret.txt; ln -s @ROOT@/outside race/link
@@ -72,7 +72,7 @@ struct OutputAttempt: Sendable {
         """
     static let racer = "while [ ! -e race/link ]; do sleep 0.01; done; echo collected"
 
-    /// What Git and its helpers would run for whoever opens the workspace's repository.
+    /// Settings with which Git and its helpers would run code of the workspace's repository.
     static let poison = """
         pay() { printf '#!/bin/sh\\ntouch @ROOT@/outside/@MARK@-%s\\n' "$1" > "$2"; chmod +x "$2"; }
         mkdir -p payload .git/hooks .git/info

@@ -3,9 +3,9 @@
     import TestSupport
     import Testing
 
-    /// A definition is code, too: it is compiled, and runs while it is planned.
+    /// A definition is code as well: it is compiled, and runs when it is planned.
     struct EscapeDefinitionTests {
-        /// Each attempt names a step by how it ended.
+        /// Each attempt adds a step whose name says how the attempt ended.
         private static let hostile = """
             import Glibc
             import Pipeline
@@ -100,7 +100,7 @@
             }
         }
 
-        /// Also when the box dies meanwhile: nothing of unread code outlives whoever asked.
+        /// Also if the daemon dies meanwhile: no untrusted process outlives the command that started it.
         @Test(.timeLimit(.minutes(3)))
         func `a definition that hangs ends with the daemon`() async throws {
             let number = Int.random(in: 1_000_000...9_999_999)

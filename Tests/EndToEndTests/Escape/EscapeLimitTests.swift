@@ -6,7 +6,7 @@ import Results
     import TestSupport
     import Testing
 
-    /// Changes that would take the box down, all at once; one beside them only wants to be tested.
+    /// Several changes at once that would take the machine down, and one beside them that must be tested.
     struct EscapeLimitTests {
         @Test(.timeLimit(.minutes(3)))
         func `greedy changes reach their limits and other runs continue`() async throws {
@@ -44,7 +44,7 @@ import Results
                     }
                 }
                 #expect(room.victimSleeps)
-                // The survivor held a lock as long as it lived.
+                // The survivor holds a lock as long as it lives.
                 let lock = try await bench.command(["flock", "-n", "\(bench.meet)/survivor", "true"])
                 #expect(lock.code == 0, "a process has outlived its run")
                 for folder in ["workspaces", "live"] {
@@ -55,7 +55,7 @@ import Results
             }
         }
 
-        /// The same survivor does live on where nothing encloses it.
+        /// The same survivor does stay alive without a sandbox.
         private func expectSurvivalOutside(_ room: EscapeRoom) async throws {
             let path = "\(room.outside)/survivor"
             _ = try await room.bench.command([room.words["PROBE"] ?? "", "survive", path])

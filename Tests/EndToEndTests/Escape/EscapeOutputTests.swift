@@ -3,7 +3,7 @@
     import TestSupport
     import Testing
 
-    /// What a step leaves behind is read by the box: its files, its results, its repository, its words.
+    /// The daemon reads what a step leaves: its files, results, repository and output.
     struct EscapeOutputTests {
         private static let cleaned = "Step(\"next\", run: \"cat README.md\")"
 
@@ -35,7 +35,7 @@
                 }
                 #expect(try await room.log("racing", of: 1).contains("done: "), "exchanged at least once")
                 #expect(try await room.log("poison", of: 1).hasSuffix("poisoned\n"))
-                // Nothing of what lies outside has come into what the box keeps.
+                // Nothing from outside the workspace is in the stored reports.
                 for format in ["json", "html", "markdown", "junit"] {
                     let text = try await bench.pipectl("report", "1", "--format", format).output
                     #expect(!text.contains(room.canary), "\(format)")
@@ -47,7 +47,7 @@
                 ])
                 #expect(archived.code == 1, "not found: \(archived.output)\(archived.errors)")
 
-                // The daemon goes on, and what the workspace's repository asked for has run nowhere.
+                // The daemon continues, and the commands in the workspace's Git settings ran nowhere.
                 try await bench.change(2, ["README.md": "second\n"])
                 let next = try await bench.look()
                 #expect(try await room.log("next", of: 2) == "second\n", "\(next.errors)")
@@ -61,7 +61,7 @@
             }
         }
 
-        /// Git itself, in a repository with the same poison, does run it.
+        /// Git itself does run them in a repository with the same settings.
         private func expectPoisonWorks(_ room: EscapeRoom) async throws {
             let folder = "\(room.bench.root)/control"
             try await room.bench.git(["init", "-q", folder])
@@ -77,7 +77,7 @@
 
         // MARK: Words
 
-        /// Title, clipboard, cursor and link sequences, and a page's own language.
+        /// Terminal sequences for title, clipboard, cursor and links, and HTML.
         private static let sequences =
             "\u{1b}]0;title\u{7}\u{1b}]52;c;cHduZWQ=\u{7}\u{1b}[2J\u{1b}[1;1H\u{1b}]8;;file:///\u{1b}\\"
         private static let markup = "<script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -123,7 +123,7 @@
                 let html = try await bench.pipectl("report", "1", "--format", "html").output
                 #expect(html.contains("alert(1)"), "what it said is there, as text")
                 for tag in ["<script>alert", "<img src=x", "<pre></td>"] { #expect(!html.contains(tag), "\(tag)") }
-                // The log as it is, for a program; for a terminal without what would take it over.
+                // A program gets the raw log; a terminal gets it without dangerous sequences.
                 #expect(try await room.log("words", of: 1).contains(Self.sequences))
                 let shown = try await bench.command([
                     "script", "-qec", "\(Bench.pipectl) logs 1 words", "/dev/null",

@@ -3,7 +3,7 @@
     import TestSupport
     import Testing
 
-    /// A change whose definition is a package: its manifest runs when the box looks at it.
+    /// A change whose definition is a package: its manifest runs when the daemon reads it.
     @Suite struct EscapePackageTests {
         @Test(.timeLimit(.minutes(3)))
         func `files that a manifest leaves redirect no later write`() async throws {
@@ -22,7 +22,7 @@
                 let files = ["workflows/Package.swift": manifest, "workflows/evil.txt": "by the box\n"]
                 _ = try await bench.look()
                 for number in [1, 2] {
-                    // The same definition again: what the first look at it left is found by the second.
+                    // The same definition again: the second run finds the files that the first one left.
                     try await bench.change(number, files.merging(["n.txt": "\(number)\n"]) { $1 })
                     #expect(try await bench.look().code == 0)
                     let report = try await bench.pipectl("report", "\(number)", "--format", "json").output

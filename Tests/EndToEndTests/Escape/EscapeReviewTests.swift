@@ -5,9 +5,9 @@ import Results
     import TestSupport
     import Testing
 
-    /// A step of a change runs beside the review of that change and tries to decide what the review says.
+    /// A step of a change runs beside the review of that change and tries to influence its result.
     struct EscapeReviewTests {
-        /// What the step tries while the review waits for it, as a file of the change. What it reaches it says as ESCAPED.
+        /// A file of the change with which the step attacks while the review waits. It prints ESCAPED for each success.
         private static let attack = """
             until test -e "$MEET/reviewing"; do sleep 0.1; done
             for process in /proc/[0-9]*; do
@@ -31,7 +31,7 @@ import Results
         @Test(.timeLimit(.minutes(3)))
         func `no step of a change reaches its review`() async throws {
             try await Bench.with { bench in
-                // It waits until the other step has tried everything, and says what it sees then.
+                // It waits until the other step has tried everything, and then prints what it sees.
                 let reviewer =
                     "cat > /dev/null; : > $MEET/reviewing; until test -e $MEET/tried; do sleep 0.1; done; "
                     + "printf '{\\\"findings\\\": [{\\\"severity\\\": \\\"error\\\", \\\"message\\\": \\\"%s\\\"}]}' "

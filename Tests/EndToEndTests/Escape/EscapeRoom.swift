@@ -4,12 +4,12 @@
     import Glibc
     import Testing
 
-    /// A bench with something to steal and somebody to harm, for one test: files, a listener, a process.
+    /// A bench for one test with something to steal and to harm: files, a listener, a process.
     struct EscapeRoom: Sendable {
         let bench: Bench
-        /// In every name that an attempt makes outside, so that none is missed.
+        /// Part of every name that an attempt makes outside, so that none is missed.
         let mark: String
-        /// The text of everything that must not be read.
+        /// The content of every file that must not be read.
         let canary: String
         let listener: Child
         let victim: Child
@@ -18,7 +18,7 @@
         var outside: String { "\(bench.root)/outside" }
         var heard: String { Self.text("\(bench.root)/listen/heard") }
 
-        /// - Parameter steps: Of the workflow "test", for changes into main.
+        /// - Parameter steps: The steps of the workflow "test", for changes into main.
         static func with(steps: String, _ body: (EscapeRoom) async throws -> Void) async throws {
             try await Bench.with(Workflows.test(steps, files: ["README.md": "base\n"])) { bench in
                 let mark = "pwned-\(UInt32.random(in: 0 ... .max))"
@@ -74,7 +74,7 @@
                 })
         }
 
-        /// What a step of run `id` printed.
+        /// The output of a step of run `id`.
         func log(_ step: String, of id: Int) async throws -> String {
             try await bench.pipectl("logs", "\(id)", step).output
         }
@@ -85,18 +85,18 @@
 
         // MARK: Outside
 
-        /// Whether this process may do what root may: as root of a container, it may not.
+        /// Whether this process has root's full rights, which root in a container lacks.
         static func isPowerful(_ bench: Bench) async throws -> Bool {
             guard geteuid() == 0 else { return false }
             return try await bench.command(["unshare", "-m", "-u", "true"]).code == 0
         }
 
-        /// Whether calls are refused to this process already.
+        /// Whether system calls of this process are filtered already.
         static var isFiltered: Bool {
             (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8))?.contains("Seccomp:\t0") != true
         }
 
-        /// Runs an attempt outside the sandbox; mounts and names that it changes are put back.
+        /// Runs an attempt outside the sandbox, and undoes its changes of mounts and names.
         func control(_ attempt: EscapeAttempt) async throws -> EscapeEvidence {
             let script = "\(bench.root)/control/\(attempt.name).sh"
             try Data((EscapeAttempt.library + filled(attempt.script)).utf8).write(to: URL(fileURLWithPath: script))
@@ -104,7 +104,7 @@
             return EscapeEvidence(try await bench.command(words + ["sh", script], in: "\(bench.root)/control").output)
         }
 
-        /// What has the mark in its name anywhere outside, which no attempt may leave there.
+        /// Names outside that contain the mark, which no attempt may leave.
         func traces() async throws -> [String] {
             let found = try await bench.command([
                 "find", bench.root, "-path", bench.meet, "-prune", "-o", "-name", "*\(mark)*", "-print",
@@ -121,7 +121,7 @@
                 }
         }
 
-        /// Whether the process outside sleeps on, neither ended nor stopped.
+        /// Whether the process outside still sleeps, neither ended nor stopped.
         var victimSleeps: Bool {
             Self.text("/proc/\(victim.id)/stat").split(separator: ")").last?.split(separator: " ").first == "S"
         }
@@ -137,7 +137,7 @@
             return found.output.trimmingCharacters(in: .whitespacesAndNewlines)
         }
 
-        /// In the folder that steps see; with the toolchain's own compiler.
+        /// Compiles it with the toolchain's own compiler, in the folder that steps see.
         private static func compileProbe(_ bench: Bench) async throws -> String {
             let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "probe.c").path
             let probe = "\(bench.meet)/probe"

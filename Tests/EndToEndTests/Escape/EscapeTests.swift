@@ -3,8 +3,8 @@
     import TestSupport
     import Testing
 
-    /// A change's steps try to get out of their sandbox; what they say, and what is seen from outside, is held against
-    /// it.
+    /// A change's steps try to leave their sandbox. Their output and observations from outside must show that they
+    /// failed.
     struct EscapeTests {
         @Test(.timeLimit(.minutes(5)))
         func `steps of a change stay in their sandbox`() async throws {
@@ -33,7 +33,7 @@
                 #expect(room.victimSleeps)
                 #expect(room.heard == "allowed-\(room.mark)", "only the step that is allowed the network is heard")
                 #expect(EscapeRoom.text("\(room.outside)/secret.txt") == "\(room.canary)\n")
-                // What a step says about itself is output, and its exit code decides.
+                // A step's output about itself is just output; its exit code decides.
                 #expect(try await room.report(1).contains("exit code 9"))
                 let after = try await room.log("after", of: 1)
                 #expect(after.hasSuffix("base\n") && !after.contains("PLANTED"), "\(after)")
@@ -42,7 +42,7 @@
             }
         }
 
-        /// Without the sandbox the same scripts succeed: it is what stops them, not a mistake of theirs.
+        /// Without the sandbox the same scripts succeed, so it is the sandbox that stops them.
         private func expectSuccessOutside(_ attempts: [EscapeAttempt], _ room: EscapeRoom) async throws {
             let isPowerful = try await EscapeRoom.isPowerful(room.bench)
             for attempt in attempts {

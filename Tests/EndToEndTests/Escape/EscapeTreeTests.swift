@@ -5,9 +5,9 @@ import Results
     import TestSupport
     import Testing
 
-    /// Changes of a few small objects that come to gigabytes, or to more files than a disk has room for.
+    /// Changes of a few small objects that unfold to gigabytes, or to more files than fit on a disk.
     struct EscapeTreeTests {
-        /// The most memory that the process has had at a time, in KiB.
+        /// The process's peak memory, in KiB.
         private static func peak(_ id: Int32) -> Int? {
             EscapeRoom.text("/proc/\(id)/status").split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
                 .flatMap { Int($0.dropFirst(6).trimmingCharacters(in: .whitespaces).prefix { $0.isNumber }) }
@@ -38,12 +38,12 @@ import Results
                     let report = try await bench.report(run.id)
                     #expect(report.verdict == .failed && report.steps.isEmpty)
                     let finding = try #require(report.findings.first { $0.rule == "tree-too-large" })
-                    // Which number was over which limit, and how to raise it.
+                    // The finding names the number, the limit, and how to raise it.
                     #expect(finding.message.contains(run.change == "1" ? "11111111114" : "\(130 << 20)"))
                     #expect(finding.message.contains(run.change == "1" ? "1000000" : "\(125 << 20)"))
                     #expect(finding.suggestion?.contains("--tree-limit") == true)
                 }
-                // A start takes none of them up again; raised, the limit lets one through.
+                // A restart repeats none of them; with a raised limit one of them runs.
                 let again = try await bench.look()
                 #expect(again.code == 0, "\(again.output)\(again.errors)")
                 #expect(try await bench.runs().count == 3)

@@ -4,9 +4,9 @@ import Pipeline
 import TestSupport
 import Testing
 
-/// A push tries to make the box trust it: by the names of its branches, by refs that can't be read, by an agent's tools.
+/// A push tries to count as trusted: by names of branches, by unreadable refs, by files for agents.
 struct EscapeTrustTests {
-    /// Says for each push whether it was given the secret; a change passes unless it takes `ok` away.
+    /// Prints for each push whether it got the secret. A change passes unless it removes `ok`.
     private static let source = """
         import Pipeline
 
@@ -31,12 +31,12 @@ struct EscapeTrustTests {
         }
     }
 
-    /// How a repository is watched, which branch it names, and which one somebody pushes.
+    /// How a repository is watched, which branch its HEAD names, and which branch is pushed.
     struct Target: Sendable, CustomTestStringConvertible {
         var head: String
         var other: String
         var isRemote: Bool
-        /// Whether `other` was there before the first look.
+        /// Whether `other` existed before the first observation.
         var isOld = false
         var testDescription: String { "\(other) beside HEAD \(head), \(isRemote ? "remote" : "local")" }
         var folder: String { "\(head)-\(other)-\(isRemote)" }
@@ -48,7 +48,7 @@ struct EscapeTrustTests {
         Target(head: "develop", other: "main", isRemote: false, isOld: true),
     ]
 
-    /// Clones the bench's repository with another name of its branch; returns the path, and what is watched.
+    /// Clones the bench's repository with another name for its branch; returns the path and the watched location.
     private static func clone(_ target: Target, _ bench: Bench) async throws -> (path: String, location: String) {
         let path = "\(bench.root)/\(target.folder)"
         try await bench.git(
@@ -64,7 +64,7 @@ struct EscapeTrustTests {
             bench.sharing([Bench.pipectl, "watch", "--once", "--minimum-free", "0"] + options + [location]))
     }
 
-    /// Puts a new commit on a branch, or on a new branch where `parent` is.
+    /// Adds a commit to a branch, or to a new branch at `parent`.
     private static func push(
         _ branch: String, on parent: String, _ bench: Bench, in path: String
     ) async throws {
@@ -117,14 +117,14 @@ struct EscapeTrustTests {
             let decided = try await Self.look(location, bench)
             #expect(Self.shown("main", bench) == Self.secret)
             #expect(!decided.errors.contains("pipectl protect"), "\(decided.errors)")
-            // A flag counts for as long as it is given.
+            // A flag applies only while it is given.
             try await Self.push("master", on: "master", bench, in: path)
             #expect(try await Self.look(location, bench, ["--target", "master"]).code == 0)
             #expect(Self.shown("master", bench) == Self.secret)
             try await Self.push("master", on: "master", bench, in: path)
             #expect(try await Self.look(location, bench).code == 0)
             #expect(Self.shown("master", bench) == "nothing")
-            // One that the flag names before it is there is nobody's: whoever may push could make it.
+            // A flag's branch that does not exist yet is not protected: any person who may push could create it.
             #expect(try await Self.look(location, bench, ["--target", "develop"]).code == 0)
             try await Self.push("develop", on: "master", bench, in: path)
             _ = try await Self.look(location, bench, ["--target", "develop"])
@@ -146,7 +146,7 @@ struct EscapeTrustTests {
             try await Self.push("main", on: "main", bench, in: path)
             #expect(try await Self.look(location, bench).code == 0)
             #expect(Self.shown("main", bench) == "nothing")
-            // Changes are tested all the same.
+            // Changes are still tested.
             let change = try await bench.git(
                 ["commit-tree", "-p", "main", "-m", "Change", "main^{tree}"], in: path)
             try await bench.git(["update-ref", "refs/pull/1/head", change], in: path)
@@ -189,7 +189,7 @@ struct EscapeTrustTests {
         }
     }
 
-    /// Refs that anybody may push and nobody can read: name, what makes the object, and whether it is a change.
+    /// Refs that can be pushed but not read: the name, the command that makes the object, and whether it is a change.
     private static let unreadable: [(ref: String, make: String)] = [
         ("refs/tags/blob", "echo x | git hash-object -w --stdin"),
         ("refs/tags/tree", "git rev-parse 'HEAD^{tree}'"),
@@ -227,7 +227,7 @@ struct EscapeTrustTests {
                 guard let number = ref.split(separator: "/").dropFirst(2).first, ref.contains("pull") else { continue }
                 #expect(verdicts[String(number)] == .infrastructure, "\(ref)")
             }
-            // With all of that in place a merge lands, and the next look says nothing of them again.
+            // With all of these present a merge lands, and the next observation does not report them again.
             try await bench.git(["merge", "-q", "--no-ff", "-m", "Merge", good])
             let merged = try await bench.look()
             #expect(merged.code == 0, "\(merged.output)\(merged.errors)")

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Stand-ins for fixers that behave badly, slowly and maliciously: nothing of them is offered, and nothing of them stays.
+/// Fixers that are wrong, slow or malicious: none of their work is offered, and nothing of them stays.
 struct FixHostileTests {
     @Test(.timeLimit(.minutes(5)), arguments: FixHostility.cases)
     func `hostile files of a fixer are not taken`(_ one: FixHostility) async throws {
@@ -20,12 +20,12 @@ struct FixHostileTests {
                 #expect(attempt.commit == nil && attempt.patch == nil)
                 #expect(!attempt.reason.unicodeScalars.contains { $0.value < 0x20 })
             } else {
-                // Whatever it did to its own .git, what is in the files counts and nothing else.
+                // Whatever it did to its own .git, only the files count.
                 #expect(attempt.outcome == .made && series.state == .givenUp && attempt.verdict == .failed, "\(series)")
                 #expect(try await Fixing.changes(bench, attempt) == ["M value.txt"])
             }
             #expect(!FileManager.default.fileExists(atPath: "/tmp/ran"))
-            // Nothing of it is anywhere: no ref of the repository, no run that goes on, no leftovers.
+            // No trace is left: no ref in the repository, no live run, no files.
             let refs = try await bench.git(["for-each-ref", "--format=%(refname)"])
             #expect(refs.split(separator: "\n").sorted() == ["refs/heads/main", "refs/pull/1/head"])
             for folder in ["workspaces", "live"] {
@@ -83,7 +83,7 @@ struct FixHostileTests {
             var files = Fixing.files(bench)
             files["workflows/x.swift"] = files["workflows/x.swift"]?.replacing(
                 "run: \"sh check.sh\")", with: "run: \"sh check.sh\").testResults(.junit(\"results.xml\"))")
-            // The runner takes its tests from a list, of which no rule about sources knows.
+            // The runner takes its tests from a list, which no rule about sources reads.
             files["check.sh"] = """
                 { echo '<testsuite>'; while read t; do
                 if [ "$t" = sums ] && ! grep -qx good value.txt; then echo "<testcase classname='C' name='$t'><failure/></testcase>"

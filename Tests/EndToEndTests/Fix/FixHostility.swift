@@ -1,7 +1,7 @@
 import Results
 import Testing
 
-/// What a stand-in for a fixer does that it may not, and what is to be said of it.
+/// A forbidden action of a fixer, and the reason that pipectl must give.
 struct FixHostility: Sendable, CustomTestStringConvertible {
     var name: String
     var script: String

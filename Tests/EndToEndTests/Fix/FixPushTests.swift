@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What passes is pushed only where the target's definition says so, and over nobody's work.
+/// A fix that passes is pushed only if the target's definition says so, and never over another push.
 struct FixPushTests {
     private static let changes = ["--changes", "agent/*"]
 
@@ -31,7 +31,7 @@ struct FixPushTests {
             #expect(try await bench.git(["rev-parse", "agent/one~1"]) == head)
             #expect(try await bench.git(["rev-parse", "main"]) != fix)
 
-            // What was pushed gets a verdict of its own, as any push does, and lands as any change.
+            // The pushed commit gets its own verdict like any push, and lands like any change.
             _ = try await bench.look("--changes", "agent/*")
             let own = try await bench.runs().filter { $0.head == fix && $0.fix == nil }
             #expect(own.map(\.verdict) == [.passed])
@@ -46,7 +46,7 @@ struct FixPushTests {
     @Test(.timeLimit(.minutes(4)))
     func `a pushed fix that fails starts no further fixer`() async throws {
         try await Bench.with { bench in
-            // It passes where it is checked, and from then on never again.
+            // It passes when it is checked, and never again.
             var files = Fixing.files(bench, ", push: .ownBranch")
             files["check.sh"] = """
                 grep -qx good value.txt || exit 1
@@ -83,7 +83,7 @@ struct FixPushTests {
         try await Bench.with { bench in
             try await Fixing.begin(bench, "echo good > value.txt")
             _ = try await bench.look("--changes", "agent/*")
-            // The change says that it may be pushed; the target does not.
+            // The change's own definition allows the push; the target's does not.
             let head = try await push(
                 bench, Fixing.files(bench, ", push: .ownBranch").merging(["value.txt": "bad\n"]) { $1 })
             _ = try await bench.look("--changes", "agent/*")
@@ -137,7 +137,8 @@ struct FixPushTests {
                 _ = try await bench.pipectl("notify", bench.repository)
                 _ = try await daemon.line("run 1 needs approval")
                 #expect(try await bench.pipectl("approve", "1").code == 0)
-                // The word holds for the fixer, which works on the same commit, and not for what it makes.
+                // The approval is valid for the fixer, which works on the same commit, but not for the commit that it
+                // makes.
                 _ = try await daemon.line("run 3 needs approval")
                 #expect(try await tip(bench) == head)
                 #expect(try await bench.run(1).fixState == .working)

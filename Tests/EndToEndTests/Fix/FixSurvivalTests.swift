@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A box that dies, or is told to stop, while something is being mended.
+/// A daemon that dies, or is told to stop, while a fixer works.
 struct FixSurvivalTests {
     @Test(.timeLimit(.minutes(4)), arguments: ["fixer", "check"])
     func `after a kill the fixing continues`(_ place: String) async throws {
@@ -24,7 +24,7 @@ struct FixSurvivalTests {
                 _ = await daemon.end()
             }
             _ = FileManager.default.createFile(atPath: "\(bench.meet)/again", contents: nil)
-            // What is said now is true: nothing is offered.
+            // The stored state is correct now: nothing is offered.
             #expect(try await bench.run(1).fixState == .working)
             try await bench.withDaemon { daemon in
                 _ = try await daemon.line("run 1: fix offered")
@@ -51,7 +51,7 @@ struct FixSurvivalTests {
                 #expect(try await bench.pipectl("cancel", "2").code == 0)
                 _ = try await daemon.line("run 1: fix stopped")
                 #expect(try await bench.runs().count == 2)
-                // Somebody who wants it all the same says so, and it goes on with the next number.
+                // A person can still request it, and it continues with the next number.
                 try Fixing.write(bench, "echo good > value.txt")
                 let again = try await bench.pipectl("fix", "1")
                 #expect(again.code == 0 && again.output.contains("attempt 2 passes as run 4"), "\(again)")
@@ -68,7 +68,7 @@ struct FixSurvivalTests {
             try await bench.change(1, ["value.txt": "bad\n"])
             _ = try await bench.look()
             #expect(try await Fixing.report(bench, 1).fixes?.state == .offered)
-            // As if the box had died right after each of the verdicts: what is due again is done again, to the same end.
+            // As if the daemon had died right after each of the verdicts: the repeated work gives the same result.
             let runs = try await bench.runs().count
             let sql = "UPDATE run SET isFixDue = TRUE"
             let set = try await bench.command([

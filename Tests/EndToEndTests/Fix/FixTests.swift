@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `.onFailure(Fix(…))` with stand-ins for fixers that do what they are to.
+/// `.onFailure(Fix(…))` with scripts as fixers.
 struct FixTests {
     @Test(.timeLimit(.minutes(4)))
     func `a fix that passes is offered and can be applied`() async throws {
@@ -27,7 +27,7 @@ struct FixTests {
             let bundle = try String(contentsOfFile: "\(bench.meet)/bundle.json", encoding: .utf8)
             #expect(try JSONSerialization.jsonObject(with: Data(bundle.utf8)) is [String: Any])
 
-            // The runs of the fix say what they are, and the verdict on the change is its own.
+            // The fix's runs are marked as such, and the change keeps its own verdict.
             let runs = try await bench.runs()
             #expect(runs.map(\.id) == [3, 2, 1] && runs.map(\.verdict) == [.passed, .passed, .failed])
             #expect(runs.map { $0.fix?.inWords } == ["check of fix 1 of run 1", "fix 1 of run 1", nil])
@@ -44,7 +44,7 @@ struct FixTests {
             }
             #expect(try await bench.pipectl("archive", "verify").code == 0)
 
-            // A commit on top of the change's own head, by nobody, that passes where it is taken over.
+            // A commit on top of the change's own head, without an author of its own, that passes when it is applied.
             let patch = try await bench.pipectl("fix", "1", "--patch")
             #expect(patch.code == 0 && patch.output.contains("Pipectl-Fix: run 1, attempt 1"), "\(patch.output)")
             try Data(patch.output.utf8).write(to: URL(fileURLWithPath: "\(bench.root)/fix.patch"))
@@ -98,7 +98,7 @@ struct FixTests {
         try await Bench.with { bench in
             try await Fixing.begin(bench, "true")
             try await bench.change(1, ["value.txt": "bad\n"])
-            // Who runs it by hand decides about the rest by hand.
+            // A person who runs it by hand also decides about the rest by hand.
             #expect(try await bench.pipectl("run", "test", "--change", "1").code == 1)
             #expect(try await Fixing.report(bench, 1).fixes == nil)
             #expect(try await bench.pipectl("fix", "1", "--show").code == 2)
@@ -126,7 +126,7 @@ struct FixTests {
                     "Step(\"check\", run: \"sh check.sh\")", files: ["check.sh": "true\n", "value.txt": "good\n"]),
                 "No fixer")
             _ = try await bench.look()
-            // A fixer that only the change brings is nobody's.
+            // A fixer that only the change declares is not run.
             try await bench.change(
                 1, Fixing.files(bench).merging(["value.txt": "bad\n", "check.sh": "false\n"]) { $1 })
             _ = try await bench.look()

@@ -3,9 +3,9 @@ import Results
 import Foundation
 import TestSupport
 
-/// A repository whose changes fail unless `value.txt` says good, and a stand-in for a fixer that each test writes.
+/// A repository whose changes fail unless `value.txt` says good, and a script as the fixer, which each test writes.
 enum Fixing {
-    /// - Parameter options: Of the fix, after the command: `, attempts: 2`.
+    /// - Parameter options: Options of the fix after the command: `, attempts: 2`.
     static func files(_ bench: Bench, _ options: String = "", integrity: String = "") -> [String: String] {
         [
             "workflows/x.swift": """
@@ -30,7 +30,7 @@ enum Fixing {
         ]
     }
 
-    /// Begins with these files on main, and with a fixer.
+    /// Starts with these files on main, and with a fixer.
     static func begin(
         _ bench: Bench, _ fixer: String, _ options: String = "", integrity: String = ""
     ) async throws {
@@ -47,7 +47,7 @@ enum Fixing {
         return try ReportJSON.decoder().decode(Report.self, from: Data(ended.output.utf8))
     }
 
-    /// One change that fails, one look, and all that follows from it; what was done about its first run.
+    /// Makes a change that fails, lets the daemon observe it, and returns the fix series of its first run.
     static func series(_ bench: Bench, _ files: [String: String] = ["value.txt": "bad\n"]) async throws -> FixSeries {
         _ = try await bench.look()
         try await bench.change(1, files)
@@ -58,7 +58,7 @@ enum Fixing {
         return fixes
     }
 
-    /// What a commit that was offered changes: a line for each file, as `M value.txt`.
+    /// The files that an offered commit changes, one line each: `M value.txt`.
     static func changes(_ bench: Bench, _ attempt: FixAttempt) async throws -> [String] {
         let store = "\(bench.home)/mirrors/repo.merges.git"
         let text = try await bench.git(
