@@ -1,9 +1,9 @@
 import Results
 import Foundation
 
-/// Inputs to start from: files that tools really wrote.
+/// Initial inputs: files that tools really wrote.
 enum Corpus {
-    /// The result files of the engine's tests whose names end so.
+    /// The result files of the engine's tests whose names end with one of these.
     static func results(_ suffixes: String...) throws -> [[UInt8]] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "TestReportsTests/Fixtures")
@@ -20,7 +20,7 @@ enum Corpus {
     private static func json(_ value: some Encodable) throws -> [UInt8] { Array(try JSONEncoder().encode(value)) }
 }
 
-/// A folder for one target, gone afterwards.
+/// A folder for one target, which is removed afterwards.
 func withFuzzFolder<T>(_ body: (String) async throws -> T) async throws -> T {
     // Its path must fit into a socket's address.
     let base = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"

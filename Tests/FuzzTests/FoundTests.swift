@@ -11,7 +11,7 @@ import Testing
 @testable import BuildBox
 @testable import Pipeline
 
-/// What the fuzzers, and reading the parsers for them, have found; each input once more.
+/// Inputs that the fuzzers, or reading the parsers for them, found, each as a test.
 @Suite struct FoundTests {
     @Test func `counts beyond the largest number do not crash`() {
         #expect(TestCounts(passed: .max, failed: 1).total == .max)

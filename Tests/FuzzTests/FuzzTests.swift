@@ -1,6 +1,6 @@
 import Testing
 
-/// Each parser of foreign bytes, over inputs that nobody would write: shortly here, for an hour by `script/fuzz`.
+/// Fuzzes every parser of untrusted bytes: shortly here, for an hour with `script/fuzz`.
 @Suite(.serialized) struct FuzzTests {
     @Test(.timeLimit(.minutes(120)), arguments: FuzzTarget.all.filter(FuzzPlan.includes))
     func everyInputIsSurvived(_ target: FuzzTarget) async throws {

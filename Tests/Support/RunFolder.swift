@@ -17,7 +17,7 @@ package struct RunFolder: Sendable {
         try await $current.withValue(RunFolder(root: root)) { try await body() }
     }
 
-    /// A folder below the root, made if need be.
+    /// A folder below the root, created if needed.
     package func path(_ name: String) -> String {
         let path = root + "/" + name
         try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -38,7 +38,7 @@ package struct RunFolder: Sendable {
         try text.write(to: target, atomically: false, encoding: .utf8)
     }
 
-    /// Built beside the tests.
+    /// The program that was built beside the tests.
     package static var stepInit: FilePath {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return FilePath(URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("stepinit").path)

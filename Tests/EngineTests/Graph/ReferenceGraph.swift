@@ -1,8 +1,8 @@
 import Results
 import Pipeline
 
-/// What ``RunGraph`` must do, written as simply as possible: after each event everything is looked at again until
-/// nothing changes any more.
+/// The required behaviour of ``RunGraph``, written as simply as possible: after each event everything is checked again
+/// until nothing changes.
 struct ReferenceGraph {
     enum Place: Equatable { case waiting, running, ended(StepStatus) }
 
@@ -42,7 +42,7 @@ struct ReferenceGraph {
         return awaited.allSatisfy { status($0) != nil }
     }
 
-    /// True for each step that failed, and for each that did not run and needed such a one.
+    /// True for each step that failed, and for each that did not run and needed one that failed.
     func failedAbove() -> [Bool] {
         var result = plan.steps.indices.map { status($0)?.isFailure ?? false }
         var changed = true
@@ -66,7 +66,7 @@ struct ReferenceGraph {
         }
     }
 
-    /// How a free step ends without running; nil when it may run.
+    /// How a step ends without running once all its needs have ended; nil if it may run.
     func ending(_ step: Int) -> StepStatus? {
         if isRuledOut(step) { return .cancelled }
         switch plan.steps[step].condition {
@@ -89,7 +89,7 @@ struct ReferenceGraph {
     }
 
     mutating func settle() {
-        // A stop ends all of these at once: what follows from one may lie in another.
+        // A stop ends all of these at once: the end of one may affect another.
         for step in plan.steps.indices where places[step] == .waiting && isRuledOut(step) {
             places[step] = .ended(.cancelled)
         }
@@ -104,7 +104,7 @@ struct ReferenceGraph {
         }
     }
 
-    /// Starts all that may start and says which.
+    /// Starts all steps that may start and returns them.
     mutating func start() -> [Int] {
         let free = plan.steps.indices.filter { places[$0] == .waiting && isFree($0) }
         for step in free { (places[step], ran[step]) = (.running, true) }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct RunGraphTests {
     static let outcomes: [StepStatus] = [.passed, .passed, .passed, .failed, .timedOut, .infrastructure, .cancelled]
 
-    /// Runs one random graph beside the reference; every difference and every broken rule is an issue.
+    /// Runs one random graph and the reference in parallel; every difference and every broken rule is an issue.
     private func check(seed: Int, steps: Int) {
         var generator = SplitMix64(seed: seed)
         let plan = Plan.random(steps: steps, with: &generator)

@@ -3,7 +3,7 @@ import Testing
 @testable import Engine
 import Sandbox
 
-/// What is said of a failure where nothing counts how often a limit was reached.
+/// What a failure's reason says if nothing counts how often a limit was reached.
 struct LimitSuspicionTests {
     private let limits: ProcessLimits = {
         var limits = ProcessLimits()
@@ -31,7 +31,7 @@ struct LimitSuspicionTests {
         #expect(LimitSuspicion(in: end, of: limits) == nil)
     }
 
-    /// Where control groups count memory and processes, none of these is set.
+    /// With control groups for memory and processes, none of these is set.
     @Test func `a limit that was not set is not suspected`() {
         #expect(LimitSuspicion(in: "MemoryError\n", of: ProcessLimits()) == nil)
         #expect(LimitSuspicion(in: "sh: Cannot fork\n", of: ProcessLimits()) == nil)

@@ -7,7 +7,7 @@ import Testing
 @testable import Results
 import TestSupport
 
-/// A disk that is full while a step prints. `RLIMIT_FSIZE` stands in for it: a file takes so much and no more.
+/// A disk that is full while a step prints. `RLIMIT_FSIZE` simulates it: a file can't grow beyond the limit.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct LogWriterDiskTests {
     @Test func `a full disk neither blocks nor goes unreported`() async throws {
         let folder = RunFolder.current.root
@@ -27,7 +27,7 @@ import TestSupport
                 let log = outcome["s"].attempts.first?.log
                 precondition(log == LogRecord(file: "001-1.log", bytes: 3_000_005, droppedBytes: 2_990_005))
                 precondition(RunFolder.current.log(outcome["s"]).utf8.count == 10_000)
-                // The disk has room again: the next run is none the worse.
+                // The disk has space again, and the next run is unaffected.
                 limit.rlim_cur = rlim_t.max
                 precondition(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
                 let next = await run([.shell("s", "echo fine")], setting: RunFolder.current.setting(run: "next"))
@@ -36,7 +36,7 @@ import TestSupport
         }
     }
 
-    /// A real one, where the system lets us mount it.
+    /// A real full disk, if the test may mount one.
     @Test func `a full file system is an infrastructure failure`() async throws {
         let mountPoint = RunFolder.current.path("disk")
         guard mount("none", mountPoint, "tmpfs", 0, "size=256k") == 0 else { return }

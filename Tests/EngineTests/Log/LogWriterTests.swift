@@ -18,7 +18,7 @@ import Testing
         LogWriter(folder: FilePath(folder), name: "001-1.log", limits: limits)
     }
 
-    /// What must be in the file, from all bytes at once.
+    /// The expected file, computed from all bytes at once.
     private func expected(_ bytes: [UInt8], _ limits: LogLimits) -> (file: [UInt8], dropped: Int) {
         let dropped = max(bytes.count - limits.head - limits.tail, 0)
         guard dropped > 0 else { return (bytes, 0) }
@@ -59,12 +59,12 @@ import Testing
         }
         #expect(!FileManager.default.fileExists(atPath: folder + "/001-1.log.tail"))
 
-        // Every kept byte has the time at which it came.
+        // Every kept byte has the time of its arrival.
         let times = LogTimes(file("001-1.log.times"))
         var last = 0
         for offset in wanted.file.indices {
             let isHead = offset < limits.head || wanted.dropped == 0
-            if !isHead && offset < wanted.file.count - limits.tail { continue }  // our own note
+            if !isHead && offset < wanted.file.count - limits.tail { continue }  // pipectl's own note
             let original = isHead ? offset : bytes.count - (wanted.file.count - offset)
             let found = times.milliseconds(at: offset) ?? -1
             guard found == arrival[original], found >= last else {
@@ -93,7 +93,7 @@ import Testing
         _ = writer.finish()
         let times = LogTimes(file("001-1.log.times"))
         let late = try #require(times.milliseconds(at: 299_000))
-        // Coarser than a millisecond by then, never by much, never too late.
+        // By then coarser than a millisecond, but never by much and never late.
         #expect(late <= 299_000 && late > 298_000)
         #expect(file("001-1.log.times").count < 1 << 18)
     }
@@ -123,14 +123,14 @@ import Testing
             atPath: folder + "/001-1.log.tail", withDestinationPath: "/dev/full")
         var writer = writer(LogLimits(head: 4, tail: 4))
         writer.append("0123456789", at: 0)
-        // The tail's place is taken by a link, which is not followed.
+        // A link is at the path of the tail's file; it is not followed.
         #expect(writer.finish() == LogRecord(file: "001-1.log", bytes: 10, droppedBytes: 6))
         #expect(writer.problem == .tooManySymbolicLinkLevels)
         #expect(file("001-1.log") == Array("0123".utf8))
     }
 }
 
-/// Resident memory of this process.
+/// Resident memory of this process, in KiB.
 func residentKiB() -> Int {
     let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS") } ?? ""

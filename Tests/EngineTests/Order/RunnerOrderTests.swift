@@ -15,7 +15,7 @@ import TestSupport
             names.map { PlannedStep.shell($0, "echo \($0) >> started") }
             + [.shell("after c", "echo after c >> started", needs: ["c"])]
         var history = StepHistory()
-        // What waits for c is what failed before; of the rest, e is the longest.
+        // The step that waits for c failed before; of the rest, e takes longest.
         history.steps["after c"] = .init(runs: 3, failures: 1, seconds: 1, failedOnChange: true)
         history.steps["e"] = .init(runs: 3, seconds: 50)
         history.steps["d"] = .init(runs: 3, failures: 3, seconds: 9)
@@ -64,7 +64,7 @@ import TestSupport
         #expect(pool.isGranted(first) && !pool.isGranted(second))
         pool.giveUp(second)
         #expect(await pool.wait(second) == false)
-        // Too late: it holds the slot, and says so to whoever waits.
+        // Too late: it holds the slot and tells waiters so.
         pool.giveUp(first)
         #expect(await pool.wait(first))
         #expect(!pool.takeNow([]))

@@ -3,7 +3,7 @@ import Engine
 import Pipeline
 import Testing
 
-/// What starts first where there are fewer slots than steps.
+/// The order in which steps start if there are fewer slots than steps.
 struct StepOrderTests {
     private typealias Record = StepHistory.Record
 
@@ -14,7 +14,7 @@ struct StepOrderTests {
         return step
     }
 
-    /// The names in the order in which they would start, were all of them ready.
+    /// The names in the order in which they would start if all were ready.
     private func order(
         _ steps: [PlannedStep], _ history: [String: Record] = [:], changed: [String] = [], near: [KnownTest] = []
     ) -> [String] {
@@ -61,7 +61,7 @@ struct StepOrderTests {
             "pack": Record(runs: 10, seconds: 1),
         ]
         #expect(order(steps, history) == ["tests", "build", "lint", "docs", "pack"])
-        // Of two that failed on this change, the one that can fail sooner.
+        // Of two that failed on this change, the one that can fail sooner comes first.
         let both = history.merging(["lint": Record(runs: 10, failures: 2, seconds: 5, failedOnChange: true)]) { $1 }
         #expect(order(steps, both).prefix(3) == ["lint", "tests", "build"])
     }

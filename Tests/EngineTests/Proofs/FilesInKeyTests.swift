@@ -2,7 +2,7 @@
 import Pipeline
 import Testing
 
-/// Which files the key of a step holds.
+/// The files that a step's key contains.
 struct FilesInKeyTests {
     private static func step(
         _ name: String, _ inputs: [String], needs: [String] = [], only: Bool = false,

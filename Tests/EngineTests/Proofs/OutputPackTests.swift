@@ -8,7 +8,7 @@ import Testing
 import Sandbox
 import TestSupport
 
-/// What a step made, packed, and put in place in a workspace that may be hostile.
+/// A step's outputs, packed and restored in a workspace that may be hostile.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct OutputPackTests {
     private var packPath: String { RunFolder.current.path("packs") + "/pack" }
 
@@ -53,7 +53,7 @@ import TestSupport
         #expect(try pack("out/**") == made)
     }
 
-    /// What a base, or a step before, left where the outputs go is none of them.
+    /// Files that a snapshot or an earlier step left among the outputs don't belong to them.
     @Test func `existing files that are not in the pack are removed`() throws {
         let room = RunFolder.current
         try room.write("new", to: "out/deep/kept")
@@ -71,7 +71,7 @@ import TestSupport
         for path in stays + ["out/stale", "out/gone/deep/er", "x.log", "out/clone/.git/HEAD", "out/deep/kept"] {
             try write(path)
         }
-        // A name that is no UTF-8.
+        // A name that is not UTF-8.
         close(open("\(target)/out/".utf8.map(CChar.init) + [-1, 0], O_CREAT, 0o644))
         for link in ["out/link", "y.log"] {
             try FileManager.default.createSymbolicLink(
@@ -89,7 +89,7 @@ import TestSupport
         #expect(try String(contentsOfFile: room.workspace + "/out/deep/kept", encoding: .utf8) == "new")
     }
 
-    /// What goes on beside it may be about to use what is there, or has just made it.
+    /// A concurrent step may be about to use these files, or may have just made them.
     @Test func `files of other steps stay`() throws {
         let room = RunFolder.current
         try room.write("new", to: "out/made")
@@ -133,7 +133,7 @@ import TestSupport
         try Data("precious".utf8).write(to: URL(fileURLWithPath: outside + "/precious"))
         try FileManager.default.createSymbolicLink(atPath: target + "/out/sub", withDestinationPath: outside)
         #expect(throws: WorkspaceFileProblem.self) { try unpack(made, into: target) }
-        // In the place of the file itself it is replaced and not followed.
+        // A link in place of the file itself is replaced and not followed.
         #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == ["precious"])
         try FileManager.default.removeItem(atPath: target + "/out/sub")
         try FileManager.default.createDirectory(atPath: target + "/out/sub", withIntermediateDirectories: false)
@@ -156,7 +156,7 @@ import TestSupport
         return (try OutputPack.write(search, of: files, to: FilePath(packPath), masker: nil), [])
     }
 
-    /// What `python3 -m venv` makes.
+    /// The links that `python3 -m venv` makes.
     @Test func `a Python environment is restored with its links`() throws {
         let room = RunFolder.current
         try room.write("module", to: ".venv/lib/python3/site.py")
@@ -172,7 +172,7 @@ import TestSupport
         let (made, problems) = try pack(withLinks: ".venv/**")
         #expect(problems.isEmpty)
         let target = room.path("other")
-        // What is there of an earlier run: a link of that name with another target, and a file.
+        // Remains of an earlier run: a link with that name and another target, and a file.
         try FileManager.default.createDirectory(atPath: target + "/.venv/bin", withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(
             atPath: target + "/.venv/bin/python3", withDestinationPath: "/nowhere")

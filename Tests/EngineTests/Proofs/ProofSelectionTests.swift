@@ -4,7 +4,7 @@ import Testing
 @testable import Results
 @testable import Engine
 
-/// What becomes of proved steps beside those that are run.
+/// What happens with proved steps beside steps that run.
 @Suite struct ProofSelectionTests {
     private func step(_ name: String, _ needs: String..., change: (inout PlannedStep) -> Void = { _ in }) -> PlannedStep
     {

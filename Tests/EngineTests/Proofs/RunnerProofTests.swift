@@ -15,7 +15,7 @@ import TestSupport
         .shell("build", line) { $0.outputs = ["out/**"] }
     }
 
-    /// Runs the step once, as the run whose report proves it.
+    /// Runs the step once, like the run whose report proves it.
     private func made(_ step: PlannedStep, change: (inout RunSetting) -> Void = { _ in }) async -> RunOutcome {
         await run(
             [step],
@@ -55,7 +55,7 @@ import TestSupport
             })
     }
 
-    /// Also where a step between them has removed what an earlier one made in the same place.
+    /// Also if a step between them removed the outputs of an earlier one.
     @Test func `only outputs of a proved step are there`() async throws {
         let room = RunFolder.current
         let first = PlannedStep.shell("first", "mkdir -p out; echo a > out/a; echo b > out/b") {
@@ -154,7 +154,7 @@ import TestSupport
         #expect(left.isEmpty)
     }
 
-    /// `other` makes `other/b`, and may say that `out/a` is its own, too.
+    /// `other` makes `other/b`, and may also declare `out/a`.
     @Test(arguments: [(["out/**"], [], false), (["other/**"], [], true), (["out/**"], ["other"], true)])
     func `files that may belong to another step are not stored`(outputs: [String], needs: [String], isKept: Bool)
         async throws
@@ -183,7 +183,7 @@ import TestSupport
             try FileManager.default.createDirectory(
                 atPath: RunFolder.current.workspace + "/out", withIntermediateDirectories: true)
             try Data("old".utf8).write(to: URL(fileURLWithPath: old))
-            // For some milliseconds what is said to be now is not after the time that a file has.
+            // For some milliseconds the time "now" is not later than a new file's time.
             let made = try FileManager.default.attributesOfItem(atPath: old)[.modificationDate] as? Date
             let written = try #require(made)
             try await eventually { WorkspaceFiles.Stamp.now > written }

@@ -4,7 +4,7 @@ import Testing
 @testable import Results
 @testable import Engine
 
-/// What a key is made of, and which steps have none.
+/// The parts of a key, and the steps that have none.
 @Suite struct StepKeyTests {
     static let whole = KeyFacts.Inputs(digest: "tree 1")
 
@@ -36,7 +36,7 @@ import Testing
     @Test func `a key is the same in every process and version of its format`() throws {
         let key = try #require(Self.key())
         #expect(Self.key() == key)
-        // A change of this digest makes every proof of every archive worthless: raise the format's number with it.
+        // A change of this digest invalidates every proof of every archive: increase the format's number with it.
         #expect(key.value == "c6d3bd28fd5530164618498816b8353d1f126a8a5d74e0a7c8c284ce415b5c03")
         #expect(key.parts.count == StepKey.Part.allCases.count)
         #expect(key.definition.utf8.count == 64)
@@ -147,7 +147,7 @@ import Testing
         func plan(_ first: String) -> KeyedPlan {
             let a = PlannedStep(name: "a", action: .shell(first))
             let b = PlannedStep(name: "b", action: .shell("b"), needs: ["a"])
-            // Listed before what it needs.
+            // Listed before the steps that it needs.
             return KeyedPlan(
                 Plan(workflow: "w", steps: [PlannedStep(name: "c", action: .shell("c"), needs: ["b"]), b, a]),
                 Self.facts())
@@ -159,7 +159,7 @@ import Testing
         #expect(plan("a")["c"] == one["c"])
     }
 
-    /// `use` needs `build` needs `fetch`, and what it reads is all that counts of the tree; `after` needs `use`.
+    /// `use` needs `build`, which needs `fetch`; only its own inputs count of the tree; `after` needs `use`.
     struct Chain {
         var steps = ["fetch", "build", "use", "after"].map { PlannedStep(name: $0, action: .shell("./\($0)")) }
         var facts = StepKeyTests.facts()
@@ -178,7 +178,7 @@ import Testing
         static func keyed(_ change: (inout Chain) -> Void = { _ in }) -> KeyedPlan {
             var chain = Chain()
             change(&chain)
-            // In an order in which nothing comes after what it needs.
+            // In an order in which no step comes after those that it needs.
             return KeyedPlan(Plan(workflow: "w", steps: chain.steps.reversed()), chain.facts)
         }
     }

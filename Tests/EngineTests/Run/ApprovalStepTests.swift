@@ -8,7 +8,7 @@ import Testing
 @testable import Engine
 import TestSupport
 
-/// Steps that wait for a person.
+/// Steps that wait for approval.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct ApprovalStepTests {
     private func gate(_ needs: String..., timeout: Double = 600) -> PlannedStep {
         var step = PlannedStep(name: "gate", action: .approval, needs: needs)
@@ -25,7 +25,7 @@ import TestSupport
         let other = Happening()
         let setting = setting { step, _ in
             #expect(step == "gate")
-            // With one slot, held by the gate, the other step would never come to its end.
+            // If the gate held the only slot, the other step would never end.
             try? await other.wait()
             return ApprovalDecision(isApproved: true, by: "ada")
         }
@@ -85,7 +85,7 @@ import TestSupport
     }
 }
 
-/// Something that happens once; any number may wait for it.
+/// An event that happens once; any number of tasks may wait for it.
 private final class Happening: Sendable {
     private let signal = StopSignal()
     func happens() { signal.stop(StopRequest(.cancelled, reason: "")) }

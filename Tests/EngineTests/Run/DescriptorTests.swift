@@ -5,7 +5,7 @@ import Testing
 
 @testable import Engine
 
-/// What a run leaves open in this process.
+/// The descriptors that a run leaves open in this process.
 @Suite(.runFolder, .timeLimit(.minutes(2))) struct DescriptorTests {
     @Test func `many steps leave no descriptor open`() async throws {
         let folder = RunFolder.current.root
@@ -24,7 +24,7 @@ import Testing
     }
 }
 
-/// A run of `count` steps that print, fail to start, and are ended.
+/// A run of `count` steps that print, fail to start, or are stopped.
 private func mixedRun(_ count: Int) async -> RunOutcome {
     await run(
         (0..<count).map { number in

@@ -7,7 +7,7 @@ import Testing
 @testable import Engine
 import TestSupport
 
-/// What is written down before and after a step of a run that acts on the world.
+/// The records before and after a step of a run with effects outside.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct JournalTests {
     private final class Pages: Sendable {
         private let lines = Mutex<[String]>([])
@@ -22,7 +22,7 @@ import TestSupport
         let workspace = RunFolder.current.workspace
         let setting = RunFolder.current.setting { setting in
             setting.journal = StepJournal { intent in
-                // The step's own trace must not be there yet.
+                // The step's own trace must not exist yet.
                 let isDone = FileManager.default.fileExists(atPath: "\(workspace)/\(intent.step)")
                 pages.write("begin \(intent.step) \(intent.attempt) \(intent.isIdempotent) done=\(isDone)")
             } end: { step, attempt in

@@ -5,7 +5,7 @@ import Testing
 @testable import Engine
 @testable import Results
 
-/// A step that was asked for some tests only, by a real command.
+/// A step that runs some tests only, with a real command.
 @Suite(.runFolder) struct NamedTestsTests {
     private static let results = "<testsuite><testcase classname='S' name='one'/></testsuite>"
 

@@ -8,7 +8,7 @@ import Sandbox
 import TestSupport
 
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct OpenFilesTests {
-    /// With 64 descriptors and 200 ready steps the steps wait for each other; nothing traps.
+    /// With 64 descriptors and 200 ready steps, the steps wait for each other and nothing traps.
     @Test func `few descriptors make steps wait`() async throws {
         let folder = RunFolder.current.root
         await #expect(processExitsWith: .success) { [folder = folder as String] in
@@ -24,13 +24,13 @@ import TestSupport
         }
     }
 
-    /// Nothing left at all is said by the step, and the process lives.
+    /// Without any free descriptor the step reports that, and the process survives.
     @Test func `a lack of descriptors is reported`() async throws {
         let folder = RunFolder.current.root
         await #expect(processExitsWith: .success) { [folder = folder as String] in
             await RunFolder.$current.withValue(RunFolder(root: folder)) {
                 let setting = RunFolder.current.setting()
-                // None may be opened, whatever of the lowest ones this process has closed.
+                // No descriptor may be opened, whichever low numbers this process has closed.
                 var limit = rlimit(rlim_cur: 0, rlim_max: 64)
                 precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
                 let outcome = await run([.shell("s", "true")], setting: setting)

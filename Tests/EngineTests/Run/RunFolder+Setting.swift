@@ -47,7 +47,7 @@ extension Trait where Self == RunFolderTrait {
     static var runFolder: RunFolderTrait { RunFolderTrait() }
 }
 
-/// Keeps what a run says.
+/// Collects a run's events.
 final class EventList: Sendable {
     private let list = Mutex<[RunEvent]>([])
 
@@ -55,14 +55,14 @@ final class EventList: Sendable {
 
     func add(_ event: RunEvent) { list.withLock { $0.append(event) } }
 
-    /// Waits until an event is one that is looked for.
+    /// Waits until an event satisfies `isWanted`.
     func wait(for isWanted: (RunEvent) -> Bool) async throws {
         while !events.contains(where: isWanted) { try await Task.sleep(for: .milliseconds(2)) }
     }
 }
 
 extension PlannedStep {
-    /// A shell step, changed at will.
+    /// A shell step, with changes.
     static func shell(
         _ name: String, _ line: String, needs: [String] = [], change: (inout PlannedStep) -> Void = { _ in }
     ) -> PlannedStep {

@@ -46,7 +46,7 @@ import TestSupport
         #expect(outcome.verdict == .failed)
         #expect(outcome["s"].reason?.hasPrefix(reason) ?? false, "\(outcome["s"].reason ?? "")")
         #expect(outcome.findings.first?.severity == .error)
-        // Nothing half-copied stays.
+        // No half-copied file stays.
         let kept = try FileManager.default.contentsOfDirectory(atPath: RunFolder.current.path("run/artifacts"))
         #expect(kept.allSatisfy { !$0.hasPrefix(".") })
     }

@@ -10,7 +10,7 @@ import Testing
 @testable import Results
 @testable import Engine
 
-/// Runs with real processes: what starts when, and what a run comes to.
+/// Runs with real processes: the order of starts, and the verdicts.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct RunnerTests {
     private func interval(_ step: StepRecord) throws -> ClosedRange<Date> {
         let first = try #require(step.attempts.first)
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func `independent steps overlap`() async throws {
-        // Each waits until the other has begun, so one after the other would never end.
+        // Each waits for the other's start, so they would never end one after the other.
         let outcome = await run([
             .shell("one", "touch one; while [ ! -e two ]; do sleep 0.01; done"),
             .shell("two", "touch two; while [ ! -e one ]; do sleep 0.01; done"),
@@ -97,7 +97,7 @@ import Testing
             }
             most = max(most, running)
         }
-        // An ended attempt is told after its slot was given back, so one more may have begun for each.
+        // An attempt's end is reported after its slot is free, so one more may have started for each.
         #expect(most >= 3 && most <= 6)
         let moments = try outcome.steps.flatMap { step in
             let interval = try interval(step)
@@ -117,7 +117,7 @@ import Testing
     @Test func `two runs share a named resource`() async throws {
         let pool = SlotPool(slots: 8)
         let simulator = Resource("simulator", capacity: 1)
-        // mkdir fails when it is there already, so two at a time would be seen.
+        // mkdir fails if the folder exists, so two at the same time would be noticed.
         let steps = (0..<6).map { number in
             PlannedStep.shell("s\(number)", "mkdir taken; sleep 0.01; rmdir taken") {
                 $0.resources = [ResourceUse(resource: simulator, units: 1)]
@@ -168,12 +168,12 @@ import Testing
         let retry = RetryPolicy(count: 1, condition: .infrastructure)
         let failed = await run([.shell("s", "exit 1") { $0.retry = retry }])
         #expect(failed["s"].attempts.count == 1)
-        // Its supervisor is killed under it: the parent of the step's shell.
+        // Kills its supervisor, which is the parent of the step's shell.
         let outcome = await run([
             .shell("s", "[ -e tried ] || { touch tried; kill -9 $PPID; sleep 60; }") { $0.retry = retry }
         ])
         #expect(outcome["s"].attempts.map(\.status) == [.infrastructure, .passed])
-        // The box failed, not the tree: that is not flaky.
+        // The machine failed and not the tree, so this is not flaky.
         #expect(outcome.verdict == .passed)
     }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import Engine
 import TestSupport
 
-/// What steps see, and what they hand on.
+/// What steps see, and the values that they pass on.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct RunnerValuesTests {
     @Test func `the environment has the step's own variables`() async throws {
         let base = RunSetting.baseEnvironment([

@@ -19,7 +19,7 @@ import Testing
         #expect(outcome["closed"].attempts.last?.exitCode == 126)
         #expect(RunFolder.current.log(outcome["closed"]).contains("./closed"))
         #expect(outcome["folder"].attempts.last?.exitCode == 126)
-        // Without "#!" it is the shell's to run.
+        // The shell runs a file without "#!" itself.
         #expect(RunFolder.current.log(outcome["script"]) == "3 a\n")
     }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Engine
 
 extension SlotPool {
-    /// Takes a slot and `uses` as a step of a run of its own does; false when its task was cancelled first.
+    /// Takes a slot and `uses` like a step of a run of its own; false if its task was cancelled first.
     func acquire(_ uses: [ResourceUse]) async -> Bool {
         let ticket = reserve(uses, turn: Turn(run: takeRunNumber(), place: 0))
         return await withTaskCancellationHandler {
@@ -14,7 +14,7 @@ extension SlotPool {
         }
     }
 
-    /// Takes a slot and `uses` if they are free and nobody else waits for them.
+    /// Takes a slot and `uses` if they are free and no other task waits for them.
     func takeNow(_ uses: [ResourceUse]) -> Bool {
         let ticket = reserve(uses, turn: Turn(run: takeRunNumber(), place: 0))
         if isGranted(ticket) { return true }
@@ -97,7 +97,7 @@ extension SlotPool {
         #expect(served == ["one 0", "other 0", "one 1", "other 1", "one 2"])
     }
 
-    /// Many tasks that come, hold, go and give up, with never more than there is and never a lost unit.
+    /// Many tasks that arrive, hold, leave and give up: never more units than exist, and none lost.
     @Test func `no slot is lost under load`() async {
         let pool = SlotPool(slots: 3)
         await withTaskGroup(of: Void.self) { group in

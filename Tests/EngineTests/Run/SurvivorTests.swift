@@ -8,13 +8,13 @@ import Testing
 @testable import Engine
 import TestSupport
 
-/// Nothing of a step that ignores SIGTERM, forks into new sessions and writes for ever outlives it.
+/// No process outlives a step that ignores SIGTERM, forks into new sessions and writes without end.
 @Suite(.runFolder, .serialized, .timeLimit(.minutes(2))) struct SurvivorTests {
     enum Ending: CaseIterable { case stop, timeOut, taskCancellation }
 
     static let grace = Duration.milliseconds(150)
 
-    /// The step of issue 2: all its processes have `marker` in their command line.
+    /// All its processes have `marker` in their command line.
     static func stubborn(_ marker: Int) -> String {
         """
         trap '' TERM HUP INT
@@ -31,7 +31,7 @@ import TestSupport
         let folder = RunFolder.current
         let stop = StopSignal()
         var step = PlannedStep.shell("s", SurvivorTests.stubborn(marker.seconds))
-        // Long enough to have begun on a busy machine.
+        // Long enough to have started on a busy machine.
         if ending == .timeOut { step.timeout = 0.4 }
         let setting = folder.setting(grace: SurvivorTests.grace) { $0.logLimits = LogLimits(head: 4_096, tail: 4_096) }
         let steps = [step]
@@ -39,7 +39,7 @@ import TestSupport
         if ending != .timeOut {
             try await eventually { folder.text("up") != nil && marker.survivors.count >= 3 }
             if ending == .stop { stop.stop(StopRequest(.cancelled, reason: "enough")) } else { work.cancel() }
-            // On a thread of its own: other tests may keep the pool busy.
+            // On a thread of its own, since other tests may occupy the pool.
             let clock = ContinuousClock()
             let asked = clock.now
             let left = try await onOwnThread {
@@ -57,7 +57,7 @@ import TestSupport
         #expect((record.attempts.first?.log?.droppedBytes ?? 0) > 0)
     }
 
-    /// pipectl itself dies: an exit test's process is the one that runs the step and is killed.
+    /// pipectl itself dies: the process of an exit test runs the step and is killed.
     @Test(arguments: 0..<20) func `no process lives after pipectl was killed`(round: Int) async throws {
         let marker = Marker()
         let folder = RunFolder.current.root
@@ -83,7 +83,7 @@ import TestSupport
 
     @Test func `processes that change their session are killed`() async throws {
         let marker = Marker()
-        // Each lives for a moment and hands over to a child in a new session.
+        // Each lives for a moment and starts a child in a new session.
         let hop = "trap '' TERM; setsid sh \\$0 \(marker.seconds) & exit 0"
         let stop = StopSignal()
         let line = "echo \"\(hop)\" > hop; for i in 1 2 3; do sh ./hop \(marker.seconds); done; : > up; sleep 60"

@@ -6,9 +6,9 @@ import Testing
 @testable import Engine
 import TestSupport
 
-/// Failed tests that are tried again alone, by real commands.
+/// Failed tests that run again alone, with real commands.
 @Suite(.runFolder) struct TestRetryTests {
-    /// Runs tests that fail as often as a file in the workspace says, and writes what they came to. Without arguments it
+    /// Runs tests that fail as often as a file in the workspace says, and writes their results. Without arguments it
     /// runs all of them.
     static let script = """
         [ $# -gt 0 ] || set -- S/steady S/shaky S/broken
@@ -69,7 +69,7 @@ import TestSupport
         #expect(ran == ["S/steady S/shaky S/broken", "S/shaky S/broken", "S/broken"])
     }
 
-    /// One more failure of a test that is known to fail by chance says little; of another one it says that it has failed.
+    /// Another failure of a known flaky test shows little; that of any other test shows that it fails.
     @Test func `tests that are known to be flaky get further attempts`() async throws {
         let retry = TestRetry(filter: .names, timesKnown: 3)
         let (known, ran) = try await tries(["shaky": 3], retry: retry, knownFlaky: ["S/shaky"])
@@ -88,7 +88,7 @@ import TestSupport
         #expect(outcome.verdict == .failed && ran.count == 1)
     }
 
-    /// Whoever runs nothing and says that all is well has not run the test.
+    /// An attempt that runs nothing and reports success has not run the test.
     @Test func `an attempt that does not run the test proves nothing`() async throws {
         let line =
             "if [ $# -eq 0 ]; then sh tests.sh; fi; echo '<testsuite><testcase name=\"x\"/></testsuite>' > results.xml; : \"$@\""
@@ -98,7 +98,7 @@ import TestSupport
         #expect(outcome.steps.first?.reason == "failed, and the retry did not run S/shaky")
     }
 
-    /// Names are words of the shell, never what it reads.
+    /// Names are arguments for the shell and are never parsed by it.
     @Test func `a test's name is never run as a command`() async throws {
         let folder = RunFolder.current
         let name = "a'; touch owned; $(touch owned) `touch owned` \"b"
@@ -129,7 +129,7 @@ import TestSupport
         #expect(several.verdict == .failed, "what follows the failure in the line was not run")
     }
 
-    /// The short form of script/flaky-rate: each verdict is the one that the failures call for.
+    /// The short form of script/flaky-rate: each verdict follows from the failures.
     @Test(.timeLimit(.minutes(2))) func `verdicts of many runs match their probabilities`() async throws {
         var state: UInt64 = 20_261_121
         for _ in 0..<40 {

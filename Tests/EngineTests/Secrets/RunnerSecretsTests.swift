@@ -9,7 +9,7 @@ import Testing
 import Sandbox
 import TestSupport
 
-/// Steps that are given secrets, with real processes: what they get, and what they can't let out.
+/// Steps with secrets, with real processes: what they get, and what they can't reveal.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct RunnerSecretsTests {
     private let value = "s3cr3t-v@lue/with=more"
 
@@ -35,7 +35,7 @@ import TestSupport
         }
     }
 
-    /// Whether anything that the run has left holds the value.
+    /// Whether anything that the run has left contains the value.
     private func leaks(_ outcome: RunOutcome, _ events: EventList) throws -> [String] {
         let root = RunFolder.current.path("run")
         var found: [String] = []

@@ -7,9 +7,10 @@ import TestSupport
     import Glibc
 #endif
 
-/// The workflows of the benches: what their steps do stands in scripts that changes bring, so all benches compile alike.
+/// The workflows of the benches. Their steps run scripts that changes bring, so all benches compile the same program.
 enum Definition {
-    /// A change runs `check.sh`; a move of main runs `release.sh` and keeps `dist/`; `four` has four steps side by side.
+    /// A change runs `check.sh`; a move of main runs `release.sh` and archives `dist/`; `four` has four concurrent
+    /// steps.
     static let files = [
         "workflows/x.swift": """
         import Pipeline
@@ -41,9 +42,9 @@ extension Bench {
         try await with(Definition.with(more), on: disk, body)
     }
 
-    /// A shell line that says to the outside that it has been run once more.
+    /// A shell line that records outside of the sandbox that it has run.
     ///
-    /// Makes the file that it writes to, because each run may be another user, and none may write to another's file.
+    /// It creates the file that it writes to: each run may be another user, and none may write to another user's file.
     func effect(_ name: String) -> String {
         let path = "\(meet)/effects"
         if !FileManager.default.fileExists(atPath: path) {
@@ -53,7 +54,7 @@ extension Bench {
         return "echo \(name) >> \(path)"
     }
 
-    /// What ``effect(_:)`` lines have said, in order.
+    /// The lines that ``effect(_:)`` recorded, in order.
     var effects: [String] {
         let data = FileManager.default.contents(atPath: "\(meet)/effects") ?? Data()
         return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)

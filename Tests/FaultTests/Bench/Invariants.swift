@@ -3,18 +3,18 @@ import Foundation
 import GRDB
 import TestSupport
 
-/// What must hold of a state folder whenever everything that was accepted has ended, whatever died before.
+/// The invariants of a state folder after every accepted run has ended, whatever died before.
 struct Invariants {
     let bench: Bench
-    /// Heads of which exactly one run of a workflow must exist: `test 1a2b…`.
+    /// Heads for which exactly one run of a workflow must exist: `test 1a2b…`.
     var expected: Set<String> = []
-    /// Heads of which one run may exist: a look may have missed them.
+    /// Heads for which one run may exist: an observation may have missed them.
     var possible: Set<String> = []
-    /// Numbers of runs that pipectl has told somebody.
+    /// Numbers of runs that pipectl has reported.
     var accepted: Set<Int64> = []
-    /// Words that steps have among their arguments.
+    /// Words among the arguments of steps.
     var marker: Marker?
-    /// Whether a release may come to nothing before its step has begun, for a reason that needs nobody's judgement.
+    /// Whether a release may end before its step has started, for a reason that needs no person.
     var releaseMayNotBegin = false
 
     struct Found {
@@ -34,7 +34,7 @@ struct Invariants {
         }
     }
 
-    /// Looks at everything. No pipectl may run.
+    /// Checks everything. No pipectl may be running.
     func check() async throws -> Found {
         var found = Found()
         found.runs = try await bench.runs()
@@ -63,7 +63,7 @@ struct Invariants {
         return found
     }
 
-    /// Exactly one report for each run, and the archive's own word that it is sound.
+    /// Each run must have exactly one report, and `archive verify` must find nothing.
     private func reports(_ ids: Set<Int64>, _ found: inout Found) async throws {
         let names = try await bench.git(
             ["for-each-ref", "--format=%(refname)", "refs/runs"], in: "\(bench.home)/archive.git")
@@ -76,7 +76,7 @@ struct Invariants {
         if checked.code != 0 { found.damage.append("git fsck: \(checked.output)\(checked.errors)") }
     }
 
-    /// A step that acts on the world was run once at most, and exactly once where its run passed.
+    /// A step with effects outside ran at most once, and exactly once if its run passed.
     private func effects(_ found: inout Found) {
         let counts = Dictionary(bench.effects.map { ($0, 1) }, uniquingKeysWith: +)
         for (name, count) in counts where count > 1 { found.doubled.append("effect \(name), \(count) times") }
@@ -84,7 +84,7 @@ struct Invariants {
             if counts["release-\(run.id)"] == nil { found.lost.append("the effect of run \(run.id), which passed") }
         }
         for run in found.runs where run.workflow == "release" && run.verdict == .infrastructure {
-            // The second is of releases of which no step was started, and still the box went down each time.
+            // The second text belongs to releases without a started step, during which the daemon still died each time.
             let isClear = ["by hand", "it is not started again automatically"].contains {
                 run.reason?.contains($0) == true
             }

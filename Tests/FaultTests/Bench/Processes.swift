@@ -9,10 +9,10 @@ import TestSupport
 
 /// A word that no other process of the machine has among its arguments.
 struct Marker: Sendable, CustomStringConvertible {
-    /// Digits, so that it can stand behind a decimal point: `sleep 0.05MARKER`.
+    /// Digits, so that it can follow a decimal point: `sleep 0.05MARKER`.
     let description = String(UInt64.random(in: 100_000_000_000...999_999_999_999))
 
-    /// The processes that have it in their command line.
+    /// The processes with the word in their command line.
     var processes: [Int32] {
         #if os(Linux)
             let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
@@ -25,13 +25,13 @@ struct Marker: Sendable, CustomStringConvertible {
         #endif
     }
 
-    /// Whether the last of them is gone within the limit.
+    /// Whether the last of them has ended within the limit.
     func isGone(within limit: Duration) async throws -> Bool {
         try await eventually(within: limit) { processes.isEmpty }
     }
 }
 
-/// Asks again and again until the answer is yes; false when the limit is over.
+/// Polls until the condition is true; false if the limit has passed.
 func eventually(within limit: Duration, _ condition: () async throws -> Bool) async throws -> Bool {
     let clock = ContinuousClock()
     let end = clock.now + limit

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A library that is loaded into pipectl before all others, compiled from `Shims/` for the test that uses it.
+/// A library that pipectl loads before all others, compiled from `Shims/` for the test that uses it.
 struct Shim {
     /// The name of the C file.
     enum Name: String { case disk, clock }
@@ -17,19 +17,19 @@ struct Shim {
         guard ended.code == 0 else { throw Bench.Failure(description: "cc \(source): \(ended.errors)") }
     }
 
-    /// The variables that put it into pipectl.
+    /// The variables that load it into pipectl.
     func variables(_ more: [String: String]) -> [String: String] { more.merging(["LD_PRELOAD": path]) { $1 } }
 }
 
-/// The moment at which the disk shim ends pipectl, or refuses it a call.
+/// The moment at which the disk shim ends pipectl, or refuses a call.
 struct Moment {
     /// Only calls whose `CALL PATH` contains this are counted: `"write ROOT/home/index.sqlite-wal"`.
     var match = ""
     /// The number of the counted call, from 1.
     var number: Int
-    /// Whether a write that is hit writes its first half before.
+    /// Whether a write at this moment first writes its first half.
     var isTorn = false
-    /// What the call is refused with; nil: pipectl is ended.
+    /// The errno with which the call is refused; nil: pipectl is ended.
     var refusal: Int32?
 
     func variables(_ bench: Bench) -> [String: String] {
@@ -58,7 +58,8 @@ extension Bench {
         return copy
     }
 
-    /// One look that the disk shim ends at `moment`; returns the call that was hit, or nil if there were not so many.
+    /// Runs one observation that the disk shim ends at `moment`. Returns the call at that moment, or nil if there were
+    /// fewer calls.
     func look(killedAt moment: Moment, _ shim: Shim) async throws -> String? {
         guard let (hit, ended) = try await look(hitAt: moment, shim) else { return nil }
         guard ended.code == 128 + SIGKILL else {
@@ -67,8 +68,8 @@ extension Bench {
         return hit
     }
 
-    /// One look that the disk shim ends or disturbs at `moment`; the call that was hit and how the look ended, or nil if
-    /// there were not so many calls.
+    /// Runs one observation that the disk shim ends or disturbs at `moment`. Returns the call at that moment and how
+    /// the observation ended, or nil if there were fewer calls.
     func look(hitAt moment: Moment, _ shim: Shim) async throws -> (hit: String, ended: Ended)? {
         let hit = "\(root)/hit"
         try? FileManager.default.removeItem(atPath: hit)

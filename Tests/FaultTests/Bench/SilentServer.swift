@@ -8,7 +8,7 @@ import TestSupport
     import Glibc
 #endif
 
-/// A server on the loopback that takes every connection and never says a word.
+/// A server on loopback that accepts every connection and never sends anything.
 final class SilentServer: Sendable {
     let port: UInt16
     private let listener: Int32
@@ -36,7 +36,7 @@ final class SilentServer: Sendable {
         guard isListening else { throw Bench.Failure(description: "no server on the loopback: errno \(errno)") }
     }
 
-    /// How many have come so far; their connections stay open.
+    /// The number of connections so far; they stay open.
     var visits: Int {
         guests.withLock { guests in
             while case let guest = accept(listener, nil, nil), guest >= 0 {

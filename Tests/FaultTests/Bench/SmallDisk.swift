@@ -26,28 +26,28 @@ struct SmallDisk {
         }
     }
 
-    /// Fills the disk to the last page; what others write from now on finds no room.
+    /// Fills the disk to the last page, so that later writes find no space.
     ///
-    /// - Parameter hasBallast: Whether pipectl keeps the file that it can give up for a verdict.
+    /// - Parameter hasBallast: Whether pipectl keeps its reserve file, which it can delete for a verdict.
     func fill(hasBallast: Bool = true) async throws {
         let ballast = "\(bench.home)/ballast"
-        // Made beside the daemon's start.
+        // The daemon writes the file while it starts.
         guard try await eventually(within: .seconds(20), { FileManager.default.fileExists(atPath: ballast) }) else {
             throw Bench.Failure(description: "there is no ballast")
         }
         if !hasBallast { try FileManager.default.removeItem(atPath: ballast) }
-        // A write-ahead log that has room takes a verdict however full the disk is.
+        // A write-ahead log with free space takes a verdict however full the disk is.
         try await emptyLogOfIndex()
-        // dd ends with an error when the disk is full, which is what is wanted.
+        // dd ends with an error when the disk is full, as intended.
         _ = try await bench.command(["dd", "if=/dev/zero", "of=\(filler)", "bs=4096"])
     }
 
-    /// Has what is in the index's write-ahead log written to the index, so that the next commit needs room on the disk.
+    /// Writes the index's write-ahead log into the index, so that the next transaction needs space on the disk.
     private func emptyLogOfIndex() async throws {
         let isEmpty = try await eventually(within: .seconds(20)) {
             let index = try DatabaseQueue(path: "\(bench.home)/index.sqlite")
             return try await index.writeWithoutTransaction { db in
-                // 1 in the first column: somebody reads or writes just now.
+                // 1 in the first column: a process is reading or writing.
                 try Int.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)") == 0
             }
         }

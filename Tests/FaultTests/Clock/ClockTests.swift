@@ -29,7 +29,7 @@ struct ClockTests {
                     let seen = try self.number(in: "\(bench.root)/seen")
                     try set(offset, "\(bench.root)/clock")
                     if offset != 0 {
-                        // The daemon has looked at the clock again, many times.
+                        // The daemon has read the clock again many times.
                         #expect(
                             try await eventually(within: .seconds(20)) {
                                 try self.number(in: "\(bench.root)/seen") > seen + 20
@@ -63,13 +63,13 @@ struct ClockTests {
                 try await bench.change(1, ["check.sh": script])
                 try await bench.arrival(at: "started")
                 daemon.signal(SIGSTOP)
-                // The step ends well within its limit; only the daemon sees it late.
+                // The step ends well within its limit, but the daemon sees that late.
                 try await bench.release("go")
                 #expect(try await eventually(within: .seconds(2)) { bench.effects == ["ended"] })
                 var last = ""
                 for number in 2...4 { last = try await bench.change(number, ["n.txt": "\(number)\n"]) }
                 last = try await bench.change(4, ["n.txt": "again\n"])
-                // How long it stands still is the fault itself.
+                // The length of the stop is the fault itself.
                 try await Task.sleep(for: .seconds(pause))
                 daemon.signal(SIGCONT)
                 _ = try await daemon.line("run 4 test")
@@ -87,7 +87,7 @@ struct ClockTests {
     }
 
     private func set(_ offset: Int64, _ file: String) throws {
-        // In place: the daemon has the file's page mapped.
+        // Written in place: the daemon has the file's page mapped.
         let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
         try handle.write(contentsOf: withUnsafeBytes(of: offset) { Data($0) })
         try handle.close()

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// What the disk shim wrote down: every call that changed the state folder, in an order the kernel may have seen.
+/// The record of the disk shim: every call that changed the state folder, in an order that the kernel may have seen.
 struct DiskJournal {
     enum Change {
         case write(offset: Int, bytes: [UInt8])
@@ -10,12 +10,12 @@ struct DiskJournal {
         case rename(to: String)
         case link(to: String)
         case symlink(text: String)
-        /// pipectl told somebody: bytes on its standard error.
+        /// pipectl reported something: bytes on its standard error.
         case say(String)
     }
 
     struct Entry {
-        /// Below the state folder, with a slash in front; empty for the folder itself.
+        /// Relative to the state folder, beginning with a slash; empty for the folder itself.
         var path: String
         var change: Change
     }

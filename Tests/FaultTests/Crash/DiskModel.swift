@@ -1,11 +1,11 @@
 import Foundation
 import TestSupport
 
-/// A disk with a write cache, over a state folder: what may be on it after the power went.
+/// A disk with a write cache, over a state folder: its possible contents after a power failure.
 ///
-/// The model is that of a journaling file system (ext4's `data=ordered`, XFS): changes of names come to the disk in
-/// their order, and a flush of any file or folder brings all earlier ones. Contents that were not flushed may be there
-/// or not, page by page, in any combination; a file may have its new size and zeros in it.
+/// The model is that of a journaling file system (ext4's `data=ordered`, XFS). Changes of names reach the disk in
+/// order, and a flush of any file or folder brings all earlier ones. Contents that were not flushed may be there or
+/// not, page by page, in any combination; a file may have its new size with zeros in it.
 struct DiskModel {
     private struct File {
         var durable: [UInt8] = []
@@ -19,10 +19,10 @@ struct DiskModel {
     private static let page = 4_096
     private var files: [File] = []
     private var names: [String: Name] = [:]
-    /// Changes of names that no flush has brought to the disk; each with the names before it.
+    /// Changes of names that no flush has written to the disk, each with the names before it.
     private var unflushed: [[String: Name]] = []
 
-    /// The folder as it is, all of it on the disk.
+    /// The folder as it is, entirely on the disk.
     init(_ folder: String) throws {
         let manager = FileManager.default
         let all = manager.enumerator(atPath: folder)
@@ -53,7 +53,7 @@ struct DiskModel {
             guard case .file(let file)? = names[path] else { return }
             let size = files[file].durable.count
             flush(file)
-            // Names go along with what else the file system has to write down, and only then.
+            // Names are written together with other metadata, and only then.
             if files[file].durable.count != size { unflushed = [] }
         case .create:
             files.append(File())
@@ -83,12 +83,13 @@ struct DiskModel {
         for (path, name) in changes { names[path] = name }
     }
 
-    /// Writes one of the states that a power cut now may leave into `folder`; compiled workflows are left out.
+    /// Writes one of the states that a power failure at this moment may leave into `folder`, without compiled
+    /// workflows.
     func write(to folder: String, _ random: inout some RandomNumberGenerator) throws {
         let lost = Int.random(in: 0...unflushed.count, using: &random)
         let kept = lost == 0 ? names : unflushed[unflushed.count - lost]
         for (path, name) in kept.sorted(by: { $0.key < $1.key }) where !path.hasPrefix("/programs") {
-            // The kernel makes the shared-memory file's content anew; sockets are made by each start.
+            // The kernel creates the content of the shared-memory file anew, and each start creates sockets.
             if path.hasSuffix("-shm") || path.hasSuffix(".sock") { continue }
             let place = folder + path
             switch name {
@@ -101,7 +102,7 @@ struct DiskModel {
         }
     }
 
-    /// A file's content when each page that was not flushed is there or not as `random` says.
+    /// A file's content if each page that was not flushed is there or not, as `random` decides.
     private func content(_ file: Int, _ random: inout some RandomNumberGenerator) -> [UInt8] {
         var bytes = files[file].durable
         for change in files[file].pending {
@@ -129,7 +130,7 @@ struct DiskModel {
     }
 }
 
-/// Keeps everything: `Bool.random` makes true of 0, `Int.random(in: 0...n)` makes 0.
+/// Keeps everything: `Bool.random` gives true for 0, and `Int.random(in: 0...n)` gives 0.
 struct Always: RandomNumberGenerator {
     mutating func next() -> UInt64 { 0 }
 }

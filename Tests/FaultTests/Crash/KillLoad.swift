@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// The pushes of a kill loop, and what pipectl has said that it accepted.
+/// The pushes of a kill loop, and the runs that pipectl has reported as accepted.
 struct KillLoad {
     private let bench: Bench
     private let marker: Marker
@@ -15,7 +15,7 @@ struct KillLoad {
     init(_ bench: Bench, marker: Marker, changes: Int) async throws {
         self.bench = bench
         self.marker = marker
-        // All commits at once, out of sight of the watcher: it looks at refs only.
+        // All commits are made at once, without refs, so that the watcher does not see them.
         var script = ""
         for number in 1...changes {
             let text = "\(number)\n"
@@ -60,7 +60,7 @@ struct KillLoad {
         ).succeeded()
     }
 
-    /// Starts the daemon, and ends it by SIGKILL after the delay.
+    /// Starts the daemon, and kills it with SIGKILL after the delay.
     mutating func killDaemon(after delay: Duration) async throws {
         let name = "\(bench.root)/daemon-"
         let child = try Child(
@@ -68,13 +68,13 @@ struct KillLoad {
                 Bench.pipectl, "watch", "--minimum-free", "0", "--no-refresh", "--interval", "0.2", "--slots", "4",
                 bench.repository,
             ]), in: bench.root, environment: bench.environment, output: name)
-        // The moment is what is tested: nothing waits for anything here.
+        // The moment itself is tested, so nothing is waited for.
         await child.kill(after: delay)
         _ = await child.end
         hear(String(decoding: FileManager.default.contents(atPath: name + "2") ?? Data(), as: UTF8.self))
     }
 
-    /// Takes note of runs that a process has said to be there: `repo: run 12 test, change 3 into main`.
+    /// Records the runs that a process has reported: `repo: run 12 test, change 3 into main`.
     mutating func hear(_ text: String) {
         for line in text.split(separator: "\n") {
             guard let words = line.firstRange(of: "repo: run ").map({ line[$0.upperBound...].split(separator: " ") }),
@@ -84,7 +84,7 @@ struct KillLoad {
         }
     }
 
-    /// What must hold now. Tips of main that were overwritten before a look have no run.
+    /// The present invariants. Tips of main that were overwritten before an observation have no run.
     func invariants() -> Invariants {
         let last = tips.last.map { ["release \($0)"] } ?? []
         return Invariants(

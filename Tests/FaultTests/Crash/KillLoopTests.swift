@@ -19,7 +19,7 @@ struct KillLoopTests {
         var accepted = 0
         var withOneVerdict = 0
         var passed = 0
-        /// False verdicts: none of the steps can fail.
+        /// False verdicts, since no step can fail.
         var failed = 0
         var superseded = 0
         var needAPerson = 0
@@ -32,7 +32,7 @@ struct KillLoopTests {
         var damaged = 0
         var leftovers = 0
         var seconds = 0.0
-        /// Of a run that nothing interrupts, in seconds.
+        /// The duration of a run without interruption, in seconds.
         var meanRun = 0.0
     }
 
@@ -42,7 +42,7 @@ struct KillLoopTests {
         let start = clock.now
         var counts = Counts(seed: Form.seed)
         var seeded = SplitMix64(seed: Form.seed)
-        // A state folder of a few hundred runs at most: each start then costs what it costs a fresh box.
+        // At most a few hundred runs for each state folder, so that each start takes as long as for a fresh daemon.
         while counts.kills < Form.kills {
             try await round(min(Form.kills - counts.kills, 100), &seeded, &counts)
         }
@@ -57,7 +57,7 @@ struct KillLoopTests {
         let marker = Marker()
         var random = seeded
         defer { seeded = random }
-        // Four steps side by side for every fourth change, one for the others; each takes a random time.
+        // Four concurrent steps for every fourth change, one for the others; each takes a random time.
         let workflow = """
             import Pipeline
 
@@ -99,7 +99,7 @@ struct KillLoopTests {
             let found = try await load.invariants().check()
             #expect(found.isClean, "seed \(Form.seed): \(found.problems)")
             counts.take(found, load.accepted)
-            // No step of this load can fail: a verdict that says so is false.
+            // No step of this load can fail, so such a verdict is false.
             for run in found.runs where run.verdict == .failed {
                 let log = try await bench.pipectl("logs", "\(run.id)")
                 Issue.record("run \(run.id) failed: \(try await bench.report(Int(run.id)))\n\(log.output)\(log.errors)")

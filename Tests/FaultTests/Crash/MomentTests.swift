@@ -18,7 +18,7 @@ struct MomentTests {
             let shim = try await Shim(.disk, bench)
             _ = try await bench.look()
             let head = try await bench.change(1, ["a.txt": "a\n"])
-            // The first frame of the transaction: the refs were read, nothing is recorded.
+            // The first frame of the transaction: the refs were read, but nothing is recorded.
             let moment = Moment(match: "write \(bench.home)/index.sqlite-wal", number: 2)
             #expect(try await bench.look(killedAt: moment, shim) == "write /index.sqlite-wal")
             let after = try await bench.look()
@@ -78,13 +78,13 @@ struct MomentTests {
 
     @Test("fault 4: killed after a release step acted, before its result is stored", .timeLimit(.minutes(2)))
     func afterTheEffectOfARelease() async throws {
-        // Its log is too large for the index, and kept on disk before the transaction that ends the run.
+        // Its log is too large for the index, so it is on disk before the transaction that ends the run.
         try await release(killedAtFirst: "link", of: "archive-queue/1/logs", .infrastructure)
     }
 
     @Test("fault 4: killed when the run has its verdict, before it is archived", .timeLimit(.minutes(2)))
     func betweenTheVerdictAndTheArchive() async throws {
-        // It promises files that it does not make.
+        // It declares files that it does not make.
         try await release(killedAtFirst: "create", of: "archive.git/objects", .failed)
     }
 
@@ -112,9 +112,9 @@ struct MomentTests {
 
     @Test("fault 5: killed while an artifact is archived", .timeLimit(.minutes(2)), arguments: [false, true])
     func whileAnArtifactIsArchived(isTorn: Bool) async throws {
-        // A change keeps artifacts too when the workflow says so: a test run, because it may be run again.
+        // A change archives artifacts too if the workflow says so. It is a test run, so it may be repeated.
         let workflow = Workflows.source("Step(\"check\", run: \"sh check.sh\").neverProved().artifacts(\"dist/*\")")
-        // Other contents for each change: what is there already is not written again.
+        // Each change has other contents, since existing files are not written again.
         let check = """
             mkdir dist; seq $PIPECTL_CHANGE 200000 > dist/a.bin; seq $PIPECTL_CHANGE 300000 > dist/b.bin
             """
@@ -123,7 +123,7 @@ struct MomentTests {
             _ = try await bench.look()
             var heads: [String] = []
             var hits: [String] = []
-            // Every write, rename and flush of the artifacts' way into the archive, one after the other.
+            // Every write, rename and flush on the way of the artifacts into the archive, one after the other.
             for number in 1...40 {
                 heads.append(try await bench.change(number, ["a.txt": "\(number)\n"]))
                 let moment = Moment(match: " \(bench.home)/artifacts", number: number, isTorn: isTorn)

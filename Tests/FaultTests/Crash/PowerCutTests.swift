@@ -3,14 +3,14 @@ import TestBasics
 import TestSupport
 import Testing
 
-/// The power goes while a load is worked on: fault 40.
+/// The power fails while a load is processed: fault 40.
 @Suite(.enabled(if: Machine.isLinux, "the disk's calls are recorded by a preloaded library"))
 struct PowerCutTests {
     struct Counts: Codable {
         var seed: UInt64
         var calls = 0
         var cuts = 0
-        /// Cuts after which at least one run had been told.
+        /// Cuts after at least one run was reported.
         var cutsWithTold = 0
         var refusedToStart = 0
         var toldAndLost = 0
@@ -48,7 +48,7 @@ struct PowerCutTests {
         }
     }
 
-    /// The recorder saw everything: with nothing missing the replay is what the folder is.
+    /// The record is complete: without losses, the replay equals the folder.
     private func replayIsWhole(_ before: DiskModel, _ journal: DiskJournal, _ bench: Bench) async throws {
         var model = before
         for entry in journal.entries { model.apply(entry) }
@@ -72,11 +72,11 @@ struct PowerCutTests {
         var hasReleased = false
         for entry in entries {
             model.apply(entry)
-            // The step has said something: from here on it may have acted on the world.
+            // The step has printed something, so from here on it may have had effects.
             if case .write = entry.change, entry.path.hasPrefix("/live/3-1/logs/") { hasReleased = true }
             if case .say(let text) = entry.change { said += text }
         }
-        // Compiled workflows stay where they are: their place is part of their name.
+        // Compiled workflows stay at their paths, which are part of their names.
         try await bench.command(
             ["sh", "-c", "cd \"$0\" && find . -mindepth 1 -maxdepth 1 ! -name programs -exec rm -rf {} +", bench.home]
         ).succeeded()

@@ -4,8 +4,8 @@ import TestBasics
 import TestSupport
 import Testing
 
-/// pipectl is ended by SIGKILL before, and in the middle of, each call that changes a disk or starts a process, over a
-/// whole small load; after each the state is checked as a whole.
+/// SIGKILL ends pipectl before, and in the middle of, each call that changes the disk or starts a process, over a whole
+/// small load. After each the whole state is checked.
 @Suite(.enabled(if: Machine.isLinux, "the calls are counted by a preloaded library"))
 struct SweepTests {
     struct Counts: Codable {
@@ -21,7 +21,7 @@ struct SweepTests {
         var processesLeft = 0
         var damaged = 0
         var leftovers = 0
-        /// How often each kind of call was hit.
+        /// How often each kind of call was the moment.
         var kinds: [String: Int] = [:]
     }
 
@@ -121,8 +121,8 @@ struct SweepTests {
         }
     }
 
-    /// A state with a baseline only, and a change and a release that a look at it finds. Compiled workflows stay where
-    /// they are: their place is part of their name.
+    /// A state with a baseline only, and a change and a release that an observation finds. Compiled workflows stay at
+    /// their paths, which are part of their names.
     private func prepare(_ bench: Bench) async throws -> (home: String, change: String, release: String) {
         _ = try await bench.look()
         let template = "\(bench.root)/template"

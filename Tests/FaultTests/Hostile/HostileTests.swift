@@ -9,9 +9,9 @@ import Testing
     import Glibc
 #endif
 
-/// Changes whose trees, commits and ref names are meant to do harm, and steps that try: faults 32 and 33.
+/// Changes with hostile trees, commits and ref names, and hostile steps: faults 32 and 33.
 struct HostileTests {
-    /// A folder that nothing may touch, and what it looks like now: names, kinds, modes, sizes, digests.
+    /// A folder that nothing may touch, and its present state: names, kinds, modes, sizes, digests.
     private struct Sentinel {
         let bench: Bench
         var path: String { "\(bench.root)/sentinel" }
@@ -24,7 +24,7 @@ struct HostileTests {
             .succeeded()
         }
 
-        /// Of the sentinel, of the watched repository's work tree and of the folder above all.
+        /// The state of the sentinel, the watched repository's work tree and the folder above all.
         func look() async throws -> String {
             let script = """
                 cd "$0" && find sentinel -printf '%p %y %m %s %T@\\n' -exec sha256sum {} + 2>/dev/null | sort
@@ -74,7 +74,7 @@ struct HostileTests {
         }
     }
 
-    /// Writes a ref as a file: `git update-ref` would refuse some.
+    /// Writes a ref as a file, since `git update-ref` would refuse some names.
     private func ref(_ name: String, _ id: String, _ bench: Bench) throws {
         let path = URL(fileURLWithPath: "\(bench.repository)/.git/\(name)")
         try FileManager.default.createDirectory(at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -143,7 +143,7 @@ struct HostileTests {
             let ended = try await bench.look()
             #expect([0, 1, 3].contains(ended.code), "\(ended.output)\(ended.errors)")
             #expect(try await sentinel.look() == before, "nothing that the step planted was run or written to")
-            // A hard link is a file like any other to whoever may read it; the sandbox must not let it be made.
+            // A hard link looks like any file to a reader, so the sandbox must prevent that it is made.
             let secret = try await bench.command(["grep", "-rl", "secret-7361", "\(bench.home)/artifacts"]).output
             #expect(secret.isEmpty || !Machine.hasSandbox, "a file from outside is among the artifacts: \(secret)")
             let report = try await bench.report(1)

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Trees and commits that no honest tool makes, each of which some tool has fallen for.
+/// Trees and commits that no correct tool makes. Each has once misled some tool.
 struct HostileTrees {
     private let objects: RawObjects
     private let sentinel: String
@@ -42,7 +42,7 @@ struct HostileTrees {
         ])
     }
 
-    /// All of them. `isLong` makes the large ones as large as they are meant to be.
+    /// All cases. `isLong` gives the large ones their full size.
     func all(isLong: Bool) async throws -> [Case] {
         var cases: [Case] = []
         func add(_ name: String, _ entries: [RawObjects.Entry]) async throws {
@@ -129,7 +129,7 @@ struct HostileTrees {
             Case(
                 name: "\(count) files in a folder",
                 head: try await objects.commit(try await objects.tree([check, .tree("many", many)]))))
-        // Each level is one object; the path outgrows what the kernel takes.
+        // Each level is one object; the path exceeds the kernel's limit.
         var tree = planted(text)
         var inner = try await objects.tree([tree])
         for _ in 0..<(isLong ? 4_000 : 600) {

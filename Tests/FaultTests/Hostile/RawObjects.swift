@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Writes Git objects as they are, with none of the checks that Git's own commands make.
+/// Writes Git objects without the checks of Git's own commands.
 struct RawObjects {
     let bench: Bench
 
@@ -31,7 +31,7 @@ struct RawObjects {
 
     func blob(_ text: String) async throws -> String { try await write("blob", Array(text.utf8)) }
 
-    /// The entries in the order given: Git wants them sorted, and hostile ones need not be.
+    /// The entries in the given order. Git requires sorted ones, which hostile trees need not have.
     func tree(_ entries: [Entry]) async throws -> String {
         var bytes: [UInt8] = []
         for entry in entries {

@@ -81,7 +81,7 @@ struct DamageTests {
             }
             let after = try await bench.look()
             #expect(after.code == 0, "\(after.errors)")
-            // What was in the tail only is still in the archive, and is taken from there: nothing is tested twice.
+            // Runs of the lost tail are still in the archive and are taken from there, so nothing is tested twice.
             #expect(after.errors.contains("nothing to run"), "\(after.errors)")
             let verified = try await bench.pipectl("archive", "verify")
             #expect(verified.code == 0, "\(verified.output)")
@@ -121,7 +121,7 @@ struct DamageTests {
             let head = try await bench.change(1, ["a.txt": "a\n"])
             var kills = 0
             for number in stride(from: 1, to: 400, by: Form.isLong ? 1 : 12) {
-                // The oldest version of all: a file that SQLite has made and nobody has put a table into.
+                // The oldest version: a file of SQLite without any table.
                 try await bench.command([
                     "sh", "-c", "rm -rf \"$0\"/index.sqlite* && : > \"$0\"/index.sqlite", bench.home,
                 ])

@@ -9,7 +9,7 @@ import Testing
     import Glibc
 #endif
 
-/// Who owns the state folder, and what a dead owner left in it: faults 25 and 30.
+/// The owner of the state folder, and the files of a dead owner: faults 25 and 30.
 struct OwnerTests {
     @Test("fault 25: a second daemon on one state folder", .timeLimit(.minutes(2)))
     func secondDaemon() async throws {

@@ -4,10 +4,10 @@ import Testing
 
 /// A compiler that crashes or hangs, and compiled workflows that were damaged: faults 38 and 39.
 struct ProgramFaultTests {
-    /// A compiler that answers what it is, and does `instead` of compiling.
+    /// A compiler that reports its version, and runs `instead` in place of compiling.
     private func compiler(_ bench: Bench, instead: String) async throws -> [String: String] {
         let real = try await bench.command(["sh", "-c", "command -v swiftc"]).output
-        // In a folder of its own: sandboxes show all of a toolchain.
+        // In a folder of its own, since sandboxes show the whole toolchain.
         let folder = "\(bench.root)/toolchain/usr/bin"
         try await bench.command(["mkdir", "-p", "-m", "755", folder]).succeeded()
         let path = "\(folder)/swiftc"

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What steps print: fault 15.
+/// The output of steps: fault 15.
 struct OutputTests {
-    /// Bytes that terminals and browsers act on: titles, clipboard, cursor, reports, NUL, bytes that are no text.
+    /// Bytes that terminals and browsers act on: titles, clipboard, cursor, reports, NUL, bytes that are not text.
     private static let hostile: [UInt8] =
         Array(
             """
@@ -31,7 +31,7 @@ struct OutputTests {
 
             let shown = "\(bench.root)/shown"
             for arguments in ["logs 1", "logs 1 --tail 50", "report 1"] {
-                // On a pseudo-terminal, where escapes would work.
+                // On a pseudo-terminal, where escape sequences would work.
                 let command = "\(Bench.pipectl) \(arguments)"
                 _ = try await bench.command(
                     Machine.isLinux
@@ -54,7 +54,7 @@ struct OutputTests {
         }
     }
 
-    /// Anything but text, line ends and colours: `ESC [ digits m`.
+    /// Everything except text, line ends and colours: `ESC [ digits m`.
     private static func active(_ bytes: [UInt8]) -> String? {
         var index = 0
         // The header and footer that script(1) writes are plain text.

@@ -9,7 +9,7 @@ import Testing
     import Glibc
 #endif
 
-/// Processes that a step leaves behind, and those it makes without end: faults 11 to 13.
+/// Processes that a step leaves, and steps that start processes without end: faults 11 to 13.
 struct LeftoverTests {
     @Test("fault 11: a grandchild in a session of its own keeps the step's output open", .timeLimit(.minutes(2)))
     func grandchild() async throws {
@@ -54,11 +54,11 @@ struct LeftoverTests {
         }
     }
 
-    /// Runs a step that breaks its limit while another run waits, which then goes on and passes.
+    /// Runs a step that exceeds its limit while another run waits, which then continues and passes.
     private func besideAnother(limit: String, greedy: String, check: (String) async throws -> Void) async throws {
         let workflow = Workflows.source("Step(\"check\", run: \"sh check.sh\").limits(\(limit))")
         try await Bench.with(["workflows/x.swift": workflow, "check.sh": "echo checked\n"]) { bench in
-            // Only control groups count the processes and the memory of all that a step starts, and name the limit.
+            // Only control groups count the processes and memory of a whole step, and name the limit.
             guard try await bench.pipectl("doctor").output.contains("cgroup v") else { return }
             for name in ["started", "go"] { try bench.meetingPoint(name) }
             try await bench.withDaemon("--slots", "4") { daemon in

@@ -29,7 +29,7 @@ struct DiskFullTests {
                 #expect(
                     try await eventually(within: .seconds(20)) { bench.effects == ["through"] },
                     "the step is not blocked by a log that can't be written")
-                // The verdict has the ballast's room: nobody else has made any yet.
+                // The verdict uses the reserve's space; no other file has been deleted yet.
                 _ = try await daemon.line("run 1 (infrastructure) is archived now")
                 try disk.makeRoom()
                 try await bench.follow(1)
@@ -49,7 +49,7 @@ struct DiskFullTests {
     @Test("fault 16: a log fills the disk by itself", .timeLimit(.minutes(3)))
     func aLogThatIsTooLarge() async throws {
         try await SmallDisk.with(megabytes: 64) { bench, _ in
-            // What can't be packed, and more than the disk holds.
+            // Data that can't be compressed and exceeds the disk.
             let script = "head -c 200000000 /dev/urandom; \(bench.effect("through"))\n"
             try await bench.withDaemon("--log-limit", "400") { daemon in
                 _ = try await daemon.line("baseline of")
@@ -71,7 +71,8 @@ struct DiskFullTests {
                 _ = try await daemon.line("baseline of")
                 try await disk.fill()
                 let head = try await bench.change(1, ["check.sh": bench.effect("tested")])
-                // Where the write-ahead log has room left the run is recorded and waits; else it is found again later.
+                // If the write-ahead log has space left, the run is recorded and waits; otherwise it is found again
+                // later.
                 let isSaid = try await eventually(within: .seconds(30)) {
                     daemon.text.contains("can't be read") || daemon.text.contains("no run can start")
                 }
@@ -102,7 +103,7 @@ struct DiskFullTests {
             """)
         try await SmallDisk.with(megabytes: 64, ["workflows/x.swift": workflow]) { bench, disk in
             for name in ["started", "go"] { try bench.meetingPoint(name) }
-            // Its log is empty: it needs no room.
+            // Its log is empty and needs no space.
             let script = """
                 echo up > \(bench.meet)/started; cat \(bench.meet)/go > /dev/null; \(bench.effect("tested"))
 

@@ -25,7 +25,7 @@ struct LimitTests {
                 try await bench.change(1, ["a.txt": "a\n"])
                 _ = try await daemon.line("run 1 test")
                 try await bench.follow(1)
-                // What it needs for others while its steps run: commands, looks.
+                // The descriptors that it needs for other work while its steps run: commands and observations.
                 #expect(try await bench.pipectl("status").code == 0)
                 #expect(await daemon.stop() == 0)
             }
@@ -40,13 +40,13 @@ struct LimitTests {
         "fault 19: no further process may be started for a while", .enabled(if: Machine.isRootOnLinux),
         .timeLimit(.minutes(3)))
     func processes() async throws {
-        // A user that nobody else is: the kernel counts processes by user, and root's not at all.
+        // A user of the test's own: the kernel counts processes by user, and does not limit root.
         let user = Int.random(in: 2_000_000...2_900_000)
         let runner = ["setpriv", "--reuid=\(user)", "--regid=\(user)", "--clear-groups"]
         let reachable = try await isReachable(runner)
         guard reachable else { return }
         try await Bench.faults { bench in
-            // Compiled before: what is short of processes here is the run, not the compiler.
+            // Compiled before, so that the run lacks processes and not the compiler.
             _ = try await bench.look()
             try await bench.command(["chown", "-R", "\(user):\(user)", bench.root]).succeeded()
             let user = bench.launched(by: runner).with(["HOME": bench.root, "TMPDIR": "/tmp"])
@@ -55,10 +55,10 @@ struct LimitTests {
                 _ = try await daemon.line("run 1 test")
                 try await follow(1, bench, runner)
                 let threads = try #require(daemon.status("Threads"))
-                // The soft limit alone, which its own user may lower and raise again.
+                // The soft limit only, which its own user may lower and raise again.
                 let limit = runner + ["prlimit", "--pid", "\(daemon.child.id)"]
                 let before = try await bench.command(limit + ["--nproc", "--noheadings", "--output=SOFT"]).output
-                // So few that the daemon lives on and no stepinit fits beside it.
+                // So few that the daemon survives and no stepinit can start.
                 try await bench.command(limit + ["--nproc=\(threads + 2):"]).succeeded()
                 try await push(2, bench, runner)
                 _ = try await daemon.line("run 2 test")
@@ -80,7 +80,7 @@ struct LimitTests {
         }
     }
 
-    /// Whether that user can run the built pipectl at all.
+    /// Whether that user can run pipectl.
     private func isReachable(_ runner: [String]) async throws -> Bool {
         let child = try Child(
             runner + [Bench.pipectl, "--version"], in: "/tmp", environment: ProcessInfo.processInfo.environment,
@@ -102,7 +102,7 @@ struct LimitTests {
 
     private func follow(_ run: Int, _ bench: Bench, _ runner: [String]) async throws {
         _ = try await bench.command(runner + [Bench.pipectl, "logs", "\(run)", "--follow"])
-        // The log ends with its steps, and the verdict is a little later.
+        // The log ends with its steps; the verdict comes a little later.
         let clock = ContinuousClock()
         let limit = clock.now + .seconds(30)
         while clock.now < limit {

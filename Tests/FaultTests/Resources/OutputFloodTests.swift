@@ -9,7 +9,7 @@ import Testing
     import Glibc
 #endif
 
-/// A step that prints without end, and without a line's end: fault 14.
+/// A step that prints without end and without a line feed: fault 14.
 @Suite(.enabled(if: Machine.isLinux, "memory is read from /proc"))
 struct OutputFloodTests {
     struct Counts: Codable {
@@ -43,7 +43,7 @@ struct OutputFloodTests {
                 let spent = clock.now - start
                 let growth = try #require(daemon.status("VmHWM")) - before
                 #expect(growth < 64 << 10, "the daemon's peak grew by \(growth) KiB")
-                // Whose turn it is on a loaded machine is not the step's doing; the long form has it for itself.
+                // On a loaded machine the scheduler decides; the long form has the machine for itself.
                 if Form.isLong { #expect(spent < cat * 2, "\(spent), and \(cat) for cat > file") }
                 #expect(await daemon.stop() == 0)
                 try Form.report(

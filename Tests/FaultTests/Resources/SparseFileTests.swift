@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Files that say of themselves that they are as large as a number can be, which costs a step nothing.
+/// Sparse files with the largest possible size, which cost a step nothing.
 @Suite(.enabled(if: Machine.fastDisk == "/dev/shm", "other disks have no files of that size"))
 struct SparseFileTests {
     @Test(.timeLimit(.minutes(2)))

@@ -9,9 +9,9 @@ import Testing
     import Glibc
 #endif
 
-/// What the daemon does with SIGTERM, and steps with the daemon's: faults 8 and 10.
+/// The daemon's reaction to SIGTERM, and that of steps: faults 8 and 10.
 struct StopTests {
-    /// A change's script that says that it is there and waits to be let go.
+    /// A change's script that reports its start and waits until the test lets it continue.
     private func waiting(_ bench: Bench, _ name: String) -> String {
         "\(bench.effect(name)); echo up > \(bench.meet)/started; cat \(bench.meet)/go\n"
     }

@@ -10,7 +10,7 @@ import Testing
     import Glibc
 #endif
 
-/// What others do to the refs and objects of the watched repository meanwhile: faults 27 to 29, 31 and 37.
+/// Changes to the refs and objects of the watched repository by others: faults 27 to 29, 31 and 37.
 struct RefTests {
     @Test("fault 27: a branch is forced, deleted and made again between two looks", .timeLimit(.minutes(2)))
     func rewritten() async throws {
@@ -20,7 +20,7 @@ struct RefTests {
                 _ = try await daemon.line("baseline of")
                 try await bench.change(1, ["check.sh": "echo up > \(bench.meet)/started; cat \(bench.meet)/never\n"])
                 try await bench.arrival(at: "started")
-                // Stopped, it sees only what is there in the end.
+                // While it is stopped it misses the states in between.
                 daemon.signal(SIGSTOP)
                 for text in ["b", "c"] { try await bench.change(1, ["a.txt": "\(text)\n"]) }
                 try await bench.git(["update-ref", "-d", "refs/pull/1/head"])
@@ -49,7 +49,7 @@ struct RefTests {
             let load = try await KillLoad(bench, marker: Marker(), changes: 1_000)
             var pushed = load
             try await pushed.push(changes: 1_000, releases: 0)
-            // In the middle of the record nothing is recorded; before the first process everything is.
+            // In the middle of the transaction nothing is recorded; before the first process everything is.
             let middle = Moment(match: "write \(bench.home)/index.sqlite-wal", number: 300)
             #expect(try await bench.look(killedAt: middle, shim) != nil)
             #expect(try await queued(bench) == [])
@@ -70,7 +70,7 @@ struct RefTests {
         }
     }
 
-    /// Numbers of changes whose runs wait or were interrupted, in the order in which they were recorded.
+    /// Numbers of changes whose runs are queued or were interrupted, in the order in which they were recorded.
     private func queued(_ bench: Bench) async throws -> [Int] {
         let queue = try DatabaseQueue(path: "\(bench.home)/index.sqlite")
         defer { try? queue.close() }
@@ -149,7 +149,7 @@ struct RefTests {
         let count = Form.isLong ? 60 : 8
         try await Bench.faults { bench in
             _ = try await bench.look()
-            // A careful writer: it puts an entry into the tree and moves the ref only if nobody else did.
+            // A careful writer: it adds an entry to the tree and moves the ref only if no other process did.
             let writer = """
                 number=0
                 while :; do
@@ -183,7 +183,7 @@ struct RefTests {
             }
             child.kill()
             _ = await child.end
-            // A line each, so that a writer killed in between has said what it wrote until then.
+            // One line each, so that a writer that is killed has reported its entries until then.
             let theirs = String(decoding: FileManager.default.contents(atPath: written) ?? Data(), as: UTF8.self)
             let last = try #require(theirs.split(separator: "\n").last.flatMap { Int($0) })
             #expect(last >= count, "the other writer was busy")
@@ -197,7 +197,7 @@ struct RefTests {
             let tested = try await bench.runs().compactMap(\.testedCommit)
             #expect(tested.count == count)
             for commit in Set(tested + heads) where !names.contains(commit) {
-                // A note stands at the head or at the tested commit; one of the two has it.
+                // A note is at the head or at the tested commit.
                 let run = try await bench.runs().first { $0.head == commit || $0.testedCommit == commit }
                 #expect(names.contains(run?.head ?? "") || names.contains(run?.testedCommit ?? ""), "ours at \(commit)")
             }

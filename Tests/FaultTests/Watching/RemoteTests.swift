@@ -88,7 +88,7 @@ struct RemoteTests {
             }
             #expect(try await look().code == 0)
             for round in 1...(Form.isLong ? 60 : 6) {
-                // Much to copy, in one commit for a change and one for main.
+                // Much data to copy, in one commit for a change and one for main.
                 let blob = "seq \(round)000000 \(round)200000 > big.txt; git add -A; git commit -qm big"
                 try await bench.command(
                     ["sh", "-c", "\(blob); git update-ref refs/pull/\(round)/head HEAD"], in: bench.repository

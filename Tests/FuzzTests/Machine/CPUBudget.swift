@@ -2,17 +2,17 @@ import Foundation
 import TestBasics
 import TestSupport
 
-/// Holds a check to an amount of CPU time, which another process on the machine can't make longer.
+/// Limits the CPU time of a check, which other processes on the machine can't lengthen.
 enum CPUBudget {
-    /// Seconds for an input of up to 1 MiB. Without optimisation Swift's collections are many times slower.
+    /// In seconds, for an input of up to 1 MiB. Without optimisation Swift's collections are much slower.
     #if DEBUG
         static let seconds = 10.0
     #else
         static let seconds = 2.0
     #endif
-    /// Below this a ratio is noise.
+    /// Below this time, in seconds, a ratio is noise.
     static let measurable = 0.2
-    /// Four times the input takes 4 times as long where the time is linear, 16 times where it is quadratic.
+    /// With four times the input, linear code takes 4 times as long and quadratic code 16 times.
     static let ratio = 9.0
 
     static func hold(
@@ -29,7 +29,7 @@ enum CPUBudget {
         guard whole > measurable else { return }
         try demand(whole <= seconds, "took \(whole) s of CPU time for \(input.bytes.count) bytes")
         guard let quarter = input.quarter else { return }
-        // Twice, and the kinder one: a page fault or a cache that was cold is no finding.
+        // Measured twice, and the smaller ratio counts: a page fault or a cold cache is no finding.
         guard whole / max(try spent(quarter), 0.000_1) > ratio else { return }
         let again = try spent(input.bytes) / max(try spent(quarter), 0.000_1)
         try demand(
@@ -37,7 +37,7 @@ enum CPUBudget {
             "\(input.bytes.count) bytes take \(again) times as long (\(whole) s) as \(quarter.count) bytes")
     }
 
-    /// Seconds of CPU time that this thread has used.
+    /// The CPU time of this thread, in seconds.
     static var now: Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

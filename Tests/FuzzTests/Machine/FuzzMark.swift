@@ -1,6 +1,6 @@
 import Foundation
 
-/// A small file that says which input is being read: what is left of it names the input that ended the process.
+/// A small file that names the input being read. After a crash it names the input that ended the process.
 struct FuzzMark {
     private let file: FileHandle
     private let url: URL
@@ -15,7 +15,7 @@ struct FuzzMark {
     }
 
     func note(_ iteration: Int) {
-        // Always of one length, so that a shorter number leaves nothing of a longer one behind.
+        // Always of the same length, so that a shorter number leaves no digits of a longer one.
         let digits = String(iteration)
         let text = name + digits + String(repeating: " ", count: max(0, 20 - digits.count)) + "\n"
         let bytes = Array(text.utf8)
@@ -28,7 +28,7 @@ struct FuzzMark {
     }
 }
 
-/// Holds a process that does nothing but fuzz to an amount of memory.
+/// Limits the memory of a process that only fuzzes.
 enum MemoryBudget {
     static let bytes = 1 << 30
 

@@ -13,26 +13,26 @@ func demand(_ holds: Bool, _ rule: @autoclosure () -> String) throws {
     if !holds { throw FuzzViolation(rule()) }
 }
 
-/// Something that reads foreign bytes, with the rules that hold whatever they are.
+/// A reader of untrusted bytes, with the rules that must hold for every input.
 struct FuzzTarget: Sendable, CustomTestStringConvertible {
-    /// Reads one input; throws where a rule does not hold. What else it draws comes from the generator.
+    /// Reads one input and throws if a rule does not hold. Other random choices use the generator.
     typealias Check = (FuzzInput, inout SplitMix64) async throws -> Void
 
     let name: String
-    /// Inputs to start from.
+    /// Initial inputs.
     let corpus: @Sendable () throws -> [[UInt8]]
-    /// The format's own words.
+    /// Keywords of the format.
     var words: [String] = []
-    /// Whether values are changed as JSON, too.
+    /// Whether values are also mutated as JSON.
     var isJSON = false
-    /// Bytes of an input.
+    /// The largest input, in bytes.
     var limit = 1 << 20
-    /// Sets up what the check needs, calls the loop with it, and takes it down.
+    /// Sets up the surroundings of the check, calls the loop with it, and cleans up.
     let scope: @Sendable (_ loop: (Check) async throws -> Void) async throws -> Void
 
     var testDescription: String { name }
 
-    /// A target that only computes: its CPU time is bounded, and is linear in the input.
+    /// A target that only computes: its CPU time is limited and must be linear in the input.
     static func pure(
         _ name: String, words: [String] = [], isJSON: Bool = false, limit: Int = 1 << 20,
         corpus: @escaping @Sendable () throws -> [[UInt8]],

@@ -2,13 +2,13 @@ import Foundation
 import TestBasics
 import TestSupport
 
-/// What one run of a target came to.
+/// The result of running a target.
 struct FuzzOutcome {
     var executions = 0
     var failures: [String] = []
 }
 
-/// Runs one target over many inputs, and can always say which one it is at.
+/// Runs one target over many inputs, and always records the current one.
 struct Fuzzer {
     let target: FuzzTarget
     let plan: FuzzPlan
@@ -26,13 +26,13 @@ struct Fuzzer {
             while clock.now < end, outcome.executions < plan.iterations, outcome.failures.count < 10 {
                 var random = SplitMix64(seed: plan.seed, iteration: iteration)
                 let input = plan.input.map { FuzzInput(bytes: $0) } ?? mutator.input(&random)
-                // Before the input is read: a trap leaves nobody to say so afterwards.
+                // Before the input is read, since nothing can be recorded after a trap.
                 mark.note(iteration)
                 do {
                     try await check(input, &random)
                     if !plan.sharesProcess { try MemoryBudget.hold(input.bytes.count) }
                 } catch {
-                    // The rule, without the values in it: one failure of each kind is enough.
+                    // The rule without its values: one failure of each kind is enough.
                     if kinds.insert(Self.kind(of: error)).inserted {
                         outcome.failures.append(
                             try describe(error, iteration: iteration, input: input.bytes))
@@ -65,17 +65,17 @@ struct Fuzzer {
     }
 }
 
-/// Which inputs are run: from the environment for `script/fuzz`, else a short look.
+/// The inputs to run: from the environment for `script/fuzz`, otherwise a few.
 struct FuzzPlan {
     var seed: UInt64 = 1
     var first = 0
     var iterations = Int.max
     var duration = Duration.milliseconds(900)
-    /// This input instead of made ones.
+    /// This input instead of generated ones.
     var input: [UInt8]?
     /// Whether other tests run in the process, so that its memory says nothing about the target.
     var sharesProcess = true
-    /// Where failing inputs go.
+    /// The folder for failing inputs.
     var folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: ".build/fuzz")
 
@@ -98,7 +98,7 @@ struct FuzzPlan {
         return plan
     }
 
-    /// Whether `target` is asked for.
+    /// Whether `target` is selected.
     static func includes(_ target: FuzzTarget) -> Bool {
         guard let wanted = ProcessInfo.processInfo.environment["PIPECTL_FUZZ_TARGET"], !wanted.isEmpty else {
             return true

@@ -1,4 +1,4 @@
-/// What parsers stumble over, whatever their format.
+/// Inputs that often break parsers, whatever the format.
 enum Hostile {
     static let texts: [String] = [
         "", " ", "\n", "\r\n", "\t", "\u{0}", "a\u{0}b", "/", "..", "../../etc/passwd", "/etc/passwd", "-rf", "--",
@@ -23,8 +23,8 @@ enum Hostile {
         "1e19", "1.7976931348623157e308", "-1.7976931348623157e308", "604800", "604800.1", "86400",
     ]
 
-    /// Not valid as UTF-8: lone continuation, cut sequences, an overlong slash, surrogates, too large; and marks of
-    /// other encodings.
+    /// Invalid UTF-8: lone continuation bytes, cut sequences, an overlong slash, surrogates, too large values; and byte
+    /// order marks of other encodings.
     static let bytes: [[UInt8]] = [
         [0x80], [0xC3], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xF0, 0x9F], [0xFF], [0xFE, 0xFF],
         [0xFF, 0xFE], [0xEF, 0xBB, 0xBF], [0x00], [0x1B], [0x9B], [0x0D], [0x0A], [0x7F],

@@ -1,13 +1,13 @@
 import TestBasics
 import TestSupport
 extension JSONTree {
-    /// The document with one of its values, drawn from all of them, changed.
+    /// The document with one randomly chosen value changed.
     func mutated(_ random: inout SplitMix64, texts: [String]) -> JSONTree {
         var left = random.below(count)
         return changed(at: &left, &random, texts)
     }
 
-    /// Goes through the values in order; the one at which `left` is 0 is changed.
+    /// Walks the values in order and changes the one at which `left` is 0.
     private func changed(at left: inout Int, _ random: inout SplitMix64, _ texts: [String]) -> JSONTree {
         if left == 0 {
             left = -1

@@ -1,6 +1,6 @@
 import Foundation
 
-/// JSON whose values can be changed one by one, so that what comes out is still JSON.
+/// JSON whose values can be changed one by one, so that the result is still JSON.
 indirect enum JSONTree: Decodable {
     case object([(key: String, value: JSONTree)])
     case array([JSONTree])
@@ -49,7 +49,7 @@ indirect enum JSONTree: Decodable {
         }
     }
 
-    /// All texts of the document: a name is most dangerous where another one belongs.
+    /// All texts of the document: a name is most dangerous in the place of another.
     var texts: [String] {
         switch self {
         case .object(let members): members.flatMap { $0.value.texts }

@@ -2,14 +2,14 @@ import Foundation
 import TestBasics
 import TestSupport
 
-/// One input, and where it was grown by repeating a part, the same with a quarter of the repetitions: what takes much
-/// more than four times as long for it is not linear.
+/// One input. If it was grown by repeating a part, also the same with a quarter of the repetitions: an input that takes
+/// much more than four times as long shows that the code is not linear.
 struct FuzzInput {
     var bytes: [UInt8]
     var quarter: [UInt8]?
 }
 
-/// Makes inputs out of a corpus: a pure function of the random numbers.
+/// Makes inputs from a corpus, as a pure function of the random numbers.
 struct Mutator {
     private let corpus: [[UInt8]]
     private let trees: [JSONTree]
@@ -43,7 +43,7 @@ struct Mutator {
 
     private func cut(_ bytes: [UInt8]) -> [UInt8] { bytes.count > limit ? Array(bytes[..<limit]) : bytes }
 
-    /// A part of the input, or one or two of the format's words, over and over.
+    /// Repeats a part of the input, or one or two keywords of the format.
     private func grown(_ bytes: [UInt8], _ random: inout SplitMix64) -> FuzzInput {
         let at = random.below(bytes.count + 1)
         let end = min(bytes.count, at + 1 + random.below(1 << random.below(9)))
@@ -84,7 +84,7 @@ struct Mutator {
         }
     }
 
-    /// The first run of digits from `at` on becomes one of the numbers that overflow something.
+    /// Replaces the first run of digits from `at` on with a number that overflows something.
     private func replaceNumber(_ bytes: inout [UInt8], from at: Int, _ random: inout SplitMix64) {
         func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
         guard let start = bytes[at...].firstIndex(where: isDigit) else { return }

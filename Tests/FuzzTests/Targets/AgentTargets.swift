@@ -5,7 +5,7 @@ import TestSupport
 @testable import MCP
 @testable import ProjectSetup
 
-/// What an agent's host sends, and the files of people that are edited for it.
+/// Messages of an agent's host, and handwritten files that are edited for it.
 extension FuzzTarget {
     static let agents: [FuzzTarget] = [
         .pure(
@@ -55,7 +55,7 @@ extension FuzzTarget {
         },
     ]
 
-    /// An answer is one line, and the same when it is read again.
+    /// An answer is one line, and stays the same when it is read again.
     private static func hold(_ json: JSON) throws {
         let bytes = json.bytes
         try demand(!bytes.contains(0x0A), "an answer with a line feed")
@@ -79,7 +79,7 @@ extension FuzzTarget {
         try demand(found == wanted, "\(found.count) lines where \(wanted.count) were sent")
     }
 
-    /// What a person wrote is still there in its order, and to do it once more changes nothing.
+    /// The handwritten text is still there in its order, and a second edit changes nothing.
     private static func edited(_ bytes: [UInt8], _ edit: (String) throws(JSONEdit.Problem) -> String) throws {
         let text = String(decoding: bytes, as: UTF8.self)
         let once: String

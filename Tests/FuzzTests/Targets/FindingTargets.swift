@@ -69,7 +69,7 @@ extension FuzzTarget {
             #"{"runs":[]}"#, #"{"runs":[{"results":[{"message":{"text":"m"}}]}]}"#)
     }
 
-    /// What every finding holds, whoever wrote what it was read from: pages, bundles and comparisons count with it.
+    /// Rules for every finding, wherever it was read from: pages, bundles and comparisons rely on them.
     private static func hold(_ findings: [Finding]) throws {
         for finding in findings {
             try demand(finding.message.utf8.count <= 8_100, "a message of \(finding.message.utf8.count) bytes")

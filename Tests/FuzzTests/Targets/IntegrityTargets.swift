@@ -9,7 +9,7 @@ import TestSupport
 import WorkflowPrograms
 @testable import swift_reader
 
-/// The sources of a change, held against the target's.
+/// The sources of a change, compared with the target's.
 extension FuzzTarget {
     private static let swift = [
         "@Test ", "@Suite ", "#expect(", "#require(", "XCTAssertEqual(", "func test", "import Testing\n",
@@ -69,7 +69,7 @@ extension FuzzTarget {
             isJSON: true
         ) { loop in
             try await loop { input, random in
-                // What a reader says that a file has taken over.
+                // Answers of a reader that a file has taken over.
                 let check = IntegrityCheck(rules: [.standard], reader: FixedReader(answer: input.bytes))
                 let file = ChangedSource(path: "Tests/A/ATests.swift", old: .bytes([0x20]), new: .bytes([0x0A]))
                 let outcome = await check.outcome(of: [file])
@@ -78,7 +78,7 @@ extension FuzzTarget {
         },
     ]
 
-    /// Has the program read a file, with its limits: whatever the file is made for, there is an answer in time.
+    /// Lets the program read a file, with its limits: for every file there must be an answer in time.
     private static func read(_ bytes: [UInt8], _ scope: SwiftSource.Scope) async throws {
         let start = ContinuousClock.now
         let sources = [SwiftSource(scope, bytes), SwiftSource(.tests, Array("import Testing\n".utf8))]
@@ -109,7 +109,7 @@ extension FuzzTarget {
         } + Corpus.texts("{\"problem\":{\"message\":\"x\",\"line\":1}}")
     }
 
-    /// The target's side: the same text with a part less, so that most of the two is equal, as in a change.
+    /// The target's side: the same text without a part, so that most of the two is equal, as in a change.
     private static func other(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
         guard !bytes.isEmpty, !random.once(in: 8) else { return [] }
         let start = random.below(bytes.count)

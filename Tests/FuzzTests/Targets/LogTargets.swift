@@ -38,10 +38,10 @@ extension FuzzTarget {
         let coloured = TerminalText.clean(bytes, colours: true)
         try SafeText.demandTerminal(coloured, colours: true)
         try demand(SafeText.withoutColours(coloured) == Array(plain.utf8), "colours change the text")
-        // The longest that one byte can become: a line feed, with all styles taken up again after it.
+        // The longest that one byte can become: a line feed with all styles restored after it.
         try demand(coloured.utf8.count <= 64 + 96 * bytes.count, "\(coloured.utf8.count) bytes of \(bytes.count)")
         try demand(plain.utf8.count <= 64 + 8 * bytes.count, "\(plain.utf8.count) bytes of \(bytes.count)")
-        // A stream in pieces that end anywhere is the same text; a line of a mebibyte is broken, which differs.
+        // A stream in arbitrary pieces gives the same text; only a line over one mebibyte differs, since it is broken.
         var stream = TerminalText(colours: true)
         var whole = ""
         var start = 0
@@ -103,7 +103,7 @@ extension FuzzTarget {
             try demand(now >= last && now <= time, "byte \(offset) came at \(now) ms, one before it at \(last)")
             last = now
         }
-        // The times' file comes back from the archive, where anything may have become of it.
+        // The file with times comes from the archive, where it may have been damaged.
         let foreign = LogTimes(bytes)
         for offset in [0, 1, 1 << 40, Int.max, Int.min] { _ = foreign.milliseconds(at: offset) }
     }

@@ -2,7 +2,7 @@ import Git
 import TestSupport
 
 extension FuzzTarget {
-    /// What Git prints of merges: the paths in it are a change's.
+    /// Git's output about merges; its paths come from a change.
     static let merges = FuzzTarget.pure(
         "merge-tree", words: ["0\0", "1\0", "\0\0", "\t", "100644 ", " 1\t", " 3\t", "CONFLICT (contents)\0", "2\0"],
         limit: 64 << 10,

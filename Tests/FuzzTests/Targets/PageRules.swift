@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a page may be made of, whatever its report says: the markup of an honest one and nothing besides.
+/// The markup that a page may contain, whatever its report contains.
 enum PageRules {
     /// Elements that our pages have.
     static let vocabulary: Set<String> = Set(
@@ -32,7 +32,7 @@ enum PageRules {
             }
             if tag.contains("href=\"") { try demand(tag.contains("href=\"#"), "a link out: <\(tag.prefix(80))>") }
             bytes = bytes[(end + 1)...]
-            // What is in these two is ours, and is no markup.
+            // The content of these two is pipectl's own and no markup.
             if name == "script" || name == "style", !tag.hasPrefix("/") {
                 guard let close = find("</\(name)>", in: bytes) else { throw FuzzViolation("<\(name)> is not closed") }
                 bytes = bytes[close...]

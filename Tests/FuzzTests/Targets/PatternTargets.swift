@@ -33,7 +33,7 @@ extension FuzzTarget {
         let paths = lines.dropFirst().prefix(50)
         if let glob = try? Glob(lines.first ?? "") {
             for path in paths where glob.matches(path) {
-                // A walk that enters only where something can match must find it.
+                // A walk that enters only folders that can match must find it.
                 let parts = path.unicodeScalars.split(separator: "/").map { String($0) }
                 for depth in parts.indices.prefix(30) {
                     let folder = parts[..<depth].joined(separator: "/")
@@ -42,7 +42,7 @@ extension FuzzTarget {
             }
         }
         for path in paths.prefix(5) {
-            // Every character taken as itself matches the path and, a different one in its place, no other.
+            // With every character escaped, the pattern matches the path and no path that differs in one character.
             var escaped = ""
             for scalar in path.unicodeScalars {
                 if scalar != "/" { escaped.unicodeScalars.append("\\") }
@@ -66,7 +66,7 @@ extension FuzzTarget {
             try demand(next > time && next % 60 == 0, "\(next) after \(time)")
             try demand(schedule.matches(secondsSince1970: next), "the next time is not one of the schedule's")
         }
-        // Every minute of the next two days, one by one: none may be left out.
+        // Checks every minute of the next two days: none may be left out.
         for minute in 1...2_880 {
             let moment = (time / 60 + minute) * 60
             if moment >= next ?? .max { break }

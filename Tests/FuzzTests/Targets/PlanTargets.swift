@@ -42,7 +42,7 @@ extension FuzzTarget {
                 }))
     }
 
-    /// What a program says it wants to run: refused with findings, or run to its end.
+    /// A program's plan: refused with findings, or run to its end.
     @Sendable private static func checkPlan(_ bytes: [UInt8], _ random: inout SplitMix64) throws {
         guard let plan = try? JSONDecoder().decode(Plan.self, from: Data(bytes)) else { return }
         let findings = plan.validate()
@@ -58,7 +58,7 @@ extension FuzzTarget {
         try walk(plan, &random)
     }
 
-    /// Runs the graph with ends drawn by lot: every step must end, and the graph never be stuck.
+    /// Runs the graph with random results: every step must end, and the graph must never be stuck.
     private static func walk(_ plan: Plan, _ random: inout SplitMix64) throws {
         var graph = RunGraph(plan)
         var running: [Int] = []
@@ -100,7 +100,7 @@ extension FuzzTarget {
             ]))
     }
 
-    /// Which workflows a program says there are: what is accepted can be asked about anything.
+    /// A program's list of workflows: everything that is accepted can be asked about.
     @Sendable private static func checkDescription(_ bytes: [UInt8], _ random: inout SplitMix64) throws {
         guard let description = try? JSONDecoder().decode(ProgramDescription.self, from: Data(bytes)) else { return }
         guard WorkflowDeclaration.validate(description.workflows).isEmpty else { return }

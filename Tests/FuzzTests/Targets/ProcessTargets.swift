@@ -7,7 +7,7 @@ import TestSupport
 extension FuzzTarget {
     static let processes: [FuzzTarget] = [answer, stepinit]
 
-    /// A workflow program that answers with anything: a file, something that is no file, or a crash.
+    /// A workflow program with an arbitrary answer: a file, something that is not a file, or a crash.
     private static let answer = FuzzTarget(
         name: "answer",
         corpus: {
@@ -44,7 +44,7 @@ extension FuzzTarget {
         }
     }
 
-    /// Does what MODE says to the file that its last argument names.
+    /// Does what MODE says with the file that its last argument names.
     private static let script = """
         #!/bin/sh
         while [ $# -gt 1 ]; do shift; done
@@ -60,7 +60,7 @@ extension FuzzTarget {
         esac
         """
 
-    /// The process that starts steps, asked by someone who does not keep to its protocol.
+    /// The process that starts steps, with a client that breaks the protocol.
     private static let stepinit = FuzzTarget(name: "stepinit", corpus: { [[0]] }) { loop in
         try await withFuzzFolder { folder in
             let host = try StepinitHost(folder: folder)

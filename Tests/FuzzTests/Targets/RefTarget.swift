@@ -8,7 +8,7 @@ import TestSupport
 @testable import BuildBox
 
 extension FuzzTarget {
-    /// Names of refs, which whoever may push chooses: what they stand for, what a run is asked to do for them, and Git.
+    /// Ref names, which any pusher chooses: their meaning, the requests of their runs, and Git's view.
     static let refs = FuzzTarget(
         name: "refs",
         corpus: {
@@ -34,7 +34,7 @@ extension FuzzTarget {
         }
     }
 
-    /// No ref is taken for something else because of what its name is combined of.
+    /// No ref is taken for something else because of its name.
     private static func classify(_ ref: String, _ random: inout SplitMix64) throws {
         let pattern = random.pick(["agent/*", "**", "*", "[!a]*", "x"])
         let kind = try ChangeRefs(branchPatterns: [pattern]).kind(of: ref)
@@ -63,7 +63,7 @@ extension FuzzTarget {
         }
     }
 
-    /// The request of a run carries every name to the archive and back as it is.
+    /// The request of a run carries every name unchanged to the archive and back.
     private static func decide(_ name: String, _ commit: OID) throws {
         var observation = RefObservation()
         observation.changes = [
@@ -86,23 +86,23 @@ extension FuzzTarget {
                 copy == request && Array(copy.ref.utf8) == Array(name.utf8),
                 "the request for \(name) is another as JSON")
         }
-        // A repository and a change are matched by any glob of any depth, so a name starts what it should.
+        // A repository and a change are matched by globs of any depth, so a name starts the right workflows.
         let parts = name.unicodeScalars.split(separator: "/")
         if !parts.isEmpty { try demand(decision.requests.count >= 2, "\(name.debugDescription) starts nothing") }
     }
 
-    /// Git itself takes `a//b` for `a/b`, so no other name has two.
+    /// Git reads `a//b` as `a/b`, so no other name has two slashes.
     private static func withSingleSlashes(_ name: String) -> [UInt8] {
         let parts = Array(name.utf8).split(separator: UInt8(ascii: "/"))
         return Array(parts.joined(separator: [UInt8(ascii: "/")]))
     }
 
-    /// Git takes the name as it is, or refuses it; it never becomes another ref or a file elsewhere.
+    /// Git accepts the name unchanged, or refuses it; it never becomes another ref or a file elsewhere.
     private static func store(_ name: String, _ commit: OID, _ repository: Repository) throws {
         guard name.utf8.starts(with: "refs/".utf8) else { return }
         do throws(GitError) { try repository.setRef(name, to: commit, message: "fuzz") } catch { return }
         let refs = try repository.snapshot().refs
-        // A NUL ends a name in C: Git can't have meant what comes after it.
+        // In C a NUL ends a name, so Git can't have meant the rest.
         try demand(
             refs.keys.contains { Array($0.utf8) == withSingleSlashes(name) },
             "\(name.debugDescription) became \(refs.keys.sorted().map(\.debugDescription))")

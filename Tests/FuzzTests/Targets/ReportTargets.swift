@@ -11,7 +11,7 @@ import TestSupport
 @testable import Archive
 
 extension FuzzTarget {
-    /// A report of the archive, with results and a log, in every format.
+    /// An archived report, with results and a log, in every format.
     static let report = FuzzTarget.pure(
         "report", words: ["<", "\"", "'", "`", "|", "]]>", "\u{1B}["], isJSON: true, limit: 256 << 10,
         corpus: { [Array(try ReportJSON.encoder().encode(sampleReport))] + (try Corpus.results(".xml")) },
@@ -81,7 +81,7 @@ extension FuzzTarget {
         try demand((try? JSONDecoder().decode(JSONTree.self, from: json)) != nil, "our JSON is none")
     }
 
-    /// A run of the archive whose files anybody may have pushed: an index is rebuilt without it, and says so.
+    /// A run of the archive with arbitrary files: an index is rebuilt without it and reports that.
     static let archive = FuzzTarget(
         name: "archive",
         corpus: { [try ArchiveJSON.pretty(sampleReport), try ArchiveJSON.pretty(sampleRequest), Array("[]".utf8)] },

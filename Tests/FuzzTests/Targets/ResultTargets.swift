@@ -82,7 +82,7 @@ extension FuzzTarget {
         "ok 999999999999\n", "#   at a.t line 5.\n",
     ]
 
-    /// What a step printed, beside results that have no messages.
+    /// A step's output, beside results without messages.
     private static let log = FuzzTarget.pure(
         "testlog",
         words: console + [
@@ -129,7 +129,7 @@ extension FuzzTarget {
             for finding in results.findings {
                 try demand(finding.message.utf8.count <= 4 << 10, "a finding of \(finding.message.utf8.count) bytes")
             }
-            // What is kept goes into tests.json, and must come out of it.
+            // Results are stored in tests.json and must be the same when they are read again.
             let kept = try JSONDecoder().decode([TestResult].self, from: JSONEncoder().encode(results.tests))
             try demand(kept == results.tests, "the results are other ones as JSON")
         }

@@ -1,4 +1,4 @@
-/// What may reach a terminal and a page, told by readers that share no code with what they judge.
+/// Text that may reach a terminal or a page, judged by readers that share no code with the checked code.
 enum SafeText {
     /// Only text, line feeds, tabs, and where `colours` are allowed, SGR.
     static func demandTerminal(_ text: String, colours: Bool) throws {
@@ -25,7 +25,7 @@ enum SafeText {
         }
     }
 
-    /// The text without SGR, which ``demandTerminal(_:colours:)`` has found sound.
+    /// The text without SGR; ``demandTerminal(_:colours:)`` has checked it.
     static func withoutColours(_ text: String) -> [UInt8] {
         var plain: [UInt8] = []
         var isInside = false
@@ -41,7 +41,7 @@ enum SafeText {
         return plain
     }
 
-    /// The text of HTML that holds nothing but `<span class="…">`, `</span>` and references to characters.
+    /// The text of HTML that contains only `<span class="…">`, `</span>` and character references.
     static func textOfSpans(_ html: [UInt8]) throws -> [UInt8] {
         var text: [UInt8] = []
         var depth = 0

@@ -5,7 +5,7 @@ import TestBasics
 
 @testable import pipectl
 
-/// A settings file: its owner is trusted, and what is in it may still be anything.
+/// A settings file: its owner is trusted, but the content may be anything.
 extension FuzzTarget {
     static let settingsFile: FuzzTarget = .pure(
         "settings",
@@ -30,14 +30,14 @@ extension FuzzTarget {
             try demand(error.description.utf8.count < 400_000, "a description of \(error.description.utf8.count) bytes")
             return
         }
-        // What was accepted can be used and shown, and says the same when it is read again.
+        // Accepted settings can be used and shown, and are the same when they are read again.
         let configuration = try settings.configuration(isDaemon: true)
         try demand(configuration.options.slots >= 1, "no slots")
         for (key, entry) in settings.entries where entry.source.kind == .file {
             guard let setting = table[key] else { throw FuzzViolation("a value without a setting: \(key)") }
             let again = try setting.read(entry.value.texts)
             switch entry.value {
-            // Fractions of a share are written as Swift writes a Double.
+            // Shares are written as Swift writes a Double.
             case .list, .counts, .flag, .whole, .text, .share, .size, .duration:
                 try demand(again == entry.value, "\(key) is \(again), not \(entry.value)")
             }

@@ -34,7 +34,7 @@ extension FuzzTarget {
     private static func checkRequest(_ bytes: [UInt8]) throws {
         do throws(DaemonError) {
             let request: DaemonRequest = try Envelope.question(bytes)
-            // What is understood is understood again when it is repeated.
+            // A request that was understood is understood again when it is encoded.
             guard let line = try? Envelope.line(Envelope.Question(request: request)) else { return }
             let _: DaemonRequest = try Envelope.question(line)
         } catch {
@@ -45,7 +45,7 @@ extension FuzzTarget {
         }
     }
 
-    /// What a client is told is fit for a terminal, whoever chose the words in it.
+    /// An error for a client is safe for a terminal, whatever text it quotes.
     private static func hold(_ error: DaemonError) throws {
         try demand([.badRequest, .otherVersion].contains(error.code), "the error \(error.code.rawValue)")
         try demand(error.message.utf8.count < 2_000, "a message of \(error.message.utf8.count) bytes")
@@ -106,7 +106,7 @@ extension FuzzTarget {
             for _ in 0..<3 { try await replies.send(.completed(.trusted(step: "heard"))) }
         }
         let (listening, continuation) = AsyncStream<Void>.makeStream()
-        // Cancelled, and waited for, when this returns.
+        // It is cancelled and awaited before this returns.
         async let _: Void = {
             defer { continuation.finish() }
             try await server.run { continuation.finish() }
@@ -116,7 +116,7 @@ extension FuzzTarget {
             let client = HostileClient(
                 bytes: input.bytes, piece: 1 + random.below(1 << random.below(16)), leavesAtOnce: random.once(in: 4))
             try await client.visit(path)
-            // Whoever comes next is served as if nothing had been.
+            // The next client is served normally.
             let next = try await DaemonClient<DaemonRequest, DaemonReply>.connect(path: path)
             guard case .completed(.trusted(step: "heard"))? = try await next.ask(.status) else {
                 throw FuzzViolation("the next client got no answer")
@@ -125,7 +125,7 @@ extension FuzzTarget {
     }
 }
 
-/// Sends anything, and reads what comes until the daemon hangs up.
+/// Sends arbitrary bytes, and reads until the daemon closes the connection.
 struct HostileClient: Sendable {
     let bytes: [UInt8]
     let piece: Int
@@ -170,7 +170,7 @@ struct HostileClient: Sendable {
         let reader = LineReader(socket, limit: 1 << 20)
         while true {
             let next: LineReader.Line
-            // A daemon that has refused us may reset what we still send.
+            // A daemon that has refused the client may reset the connection while it still sends.
             do { next = try await reader.next() } catch { return }
             guard case .line(let line) = next else { return }
             let answer: Envelope.Answer<DaemonReply> = try Envelope.answer(line)

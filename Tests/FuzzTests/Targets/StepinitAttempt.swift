@@ -1,18 +1,18 @@
 import TestBasics
 import TestSupport
-/// One request to stepinit and what follows it: like those that `StepProcess` makes, with some of it wrong.
+/// One request to stepinit and its follow-up: like those of `StepProcess`, with some parts wrong.
 ///
-/// Its texts are harmless whatever place they end up in: what is wrong are numbers, lengths and ends.
+/// Its texts are harmless in any place; the wrong parts are numbers, lengths and ends.
 struct StepinitAttempt {
     var request: [UInt8]
-    /// Descriptors that go with it; one is right.
+    /// The number of descriptors with the request; one is correct.
     var files: Int
-    /// Descriptors that go with the launch; one is right, and up to four more where there are control groups.
+    /// The number of descriptors with the launch; one is correct, and up to four more with control groups.
     var launchFiles: Int
     var launch: [UInt8]
-    /// Whether the whole launch is sent and its numbers are right.
+    /// Whether the whole launch is sent, with correct numbers.
     var isSound: Bool
-    /// Whether the request is one that stepinit takes for the end of its peer.
+    /// Whether stepinit takes the request for the end of its peer.
     var endsHost: Bool
     var asksToEnd: Bool
     var kills: Bool
@@ -33,7 +33,7 @@ struct StepinitAttempt {
         let place = random.once(in: 12) ? folder + "/none" : folder
         let texts = [place, folder] + words + variables + secrets
         var text: [UInt8] = texts.flatMap { (text: String) -> [UInt8] in Array(text.utf8) + [0] }
-        // A mistake in one iteration of two: sound requests must keep their answers between them.
+        // Every second iteration has a mistake: correct requests between them must still get their answers.
         isSound = random.once(in: 2)
         var counts = [UInt32(text.count), UInt32(words.count), UInt32(variables.count), 20, 0, UInt32(secrets.count)]
         if random.once(in: 6) { counts[4] = 1 }
@@ -73,9 +73,9 @@ struct StepinitAttempt {
 
     static func bytes(_ number: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: number) { Array($0) } }
 
-    /// Whether the supervisor of a sound attempt may be given another one.
+    /// Whether the supervisor of a correct attempt may get another one.
     var mayRepeat: Bool { mustBeAnswered && !asksToEnd }
 
-    /// Whether the answer to it is known to come.
+    /// Whether an answer must come.
     var mustBeAnswered: Bool { isSound && !kills && !leaves }
 }

@@ -6,7 +6,7 @@ import TestSupport
 @testable import Engine
 @testable import Sandbox
 
-/// A running stepinit that anything can be sent to: with memory checks where `script/fuzz` runs it.
+/// A running stepinit that takes arbitrary input; with memory checks when `script/fuzz` runs it.
 final class StepinitHost {
     private let folder: String
     private let program: String
@@ -17,7 +17,7 @@ final class StepinitHost {
 
     init(folder: String) throws {
         self.folder = folder
-        // It may work as a user who owns nothing else, see `start`.
+        // It may run as a user who owns nothing else: see `start`.
         chmod(folder, 0o777)
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         let built = URL(filePath: tests).deletingLastPathComponent().appending(path: "stepinit").path
@@ -64,12 +64,12 @@ final class StepinitHost {
                 _ = DescriptorMessage.send(
                     StepinitAttempt.bytes(UInt32(2)) + StepinitAttempt.bytes(attempt.id), files: [], over: socket)
             }
-            // Nothing more comes: whoever waits for the rest of a launch must not wait for ever.
+            // Nothing more follows, so a reader of the rest of a launch must not wait for ever.
             if attempt.leaves || !attempt.isSound { shutdown(control, Int32(SHUT_WR)) }
             report = Self.report(from: control)
         }
         for file in [log, null] { close(file) }
-        // With its socket the supervisor ends, which may wait for another attempt.
+        // The supervisor, which may wait for another attempt, ends with its socket.
         shutdown(control, Int32(SHUT_RDWR))
         try judge(attempt, report)
         if attempt.endsHost {
@@ -87,7 +87,7 @@ final class StepinitHost {
         case .none: try demand(!attempt.mustBeAnswered, "a sound request got no answer")
         case .some(let kind, let value, _):
             try demand((1...7).contains(kind), "a report of kind \(kind)")
-            // 5: the supervisor itself was killed; by us, or it crashed.
+            // 5: the supervisor was killed by the test, or it crashed.
             try demand(kind != 5 || attempt.kills, "the supervisor crashed, status \(value)")
             if attempt.mustBeAnswered, kind != 1 { try demand([2, 3, 6].contains(kind), "a report of kind \(kind)") }
         }
@@ -142,9 +142,9 @@ final class StepinitHost {
                 if !left.isEmpty { usleep(1_000) }
             }
             try demand(left.isEmpty, "processes are left: \(left)")
-            // As another user its descriptors can't be seen.
+            // The descriptors of another user's process can't be seen.
             guard var open = descriptorCount else { return }
-            // The supervisor's end is told by a signal: what it had is closed a moment later.
+            // A signal reports the supervisor's end; its descriptors are closed a moment later.
             for _ in 0..<5_000 where open > descriptors ?? .max {
                 usleep(1_000)
                 open = descriptorCount ?? open

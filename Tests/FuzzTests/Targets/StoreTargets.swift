@@ -4,7 +4,7 @@ import TestBasics
 import TestSupport
 
 extension FuzzTarget {
-    /// The file of a loose object, which anybody may have made who writes to a watched repository.
+    /// The file of a loose object, which any user with write access to a watched repository may have made.
     static let object = FuzzTarget(
         name: "object", corpus: { try loose([], Array("small\n".utf8), [UInt8](0...255)).map(\.bytes) },
         words: ["blob ", "\0", "x\u{1}", "tree "], limit: 16 << 10
