@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Runs that wait for a person, in the index and in the archive.
+/// Runs that wait for approval, in the index and in the archive.
 @Suite struct ApprovalTests {
     static func question(_ step: String? = nil, binding: String = "b") -> Approval {
         Approval(
@@ -13,7 +13,7 @@ import Testing
             askedAt: Sample.start)
     }
 
-    /// A run that was started and waits for a person.
+    /// A run that was started and waits for approval.
     private func held(_ index: Index, _ request: RunRequest = Sample.request()) async throws -> RunID {
         let id = try await index.accept(request).run.id
         try await index.markRunning(id)

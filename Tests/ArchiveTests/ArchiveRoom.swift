@@ -59,7 +59,7 @@ struct ArchiveRoom {
         return id
     }
 
-    /// Replaces one file of an archived run, as a foreign hand would.
+    /// Replaces one file of an archived run, as an attacker would.
     func tamper(_ id: RunID, _ file: String, _ bytes: [UInt8]) async throws {
         try await withRepository(at: store.repositoryPath) { repository in
             let old = try #require(try repository.ref("refs/runs/\(id)"))
@@ -87,7 +87,7 @@ struct ArchiveRoom {
 }
 
 extension ArchiveStore {
-    /// Puts a run into the archive as a process did whose index is lost.
+    /// Adds a run to the archive like a process whose index was lost.
     ///
     /// - Returns: The run's commit, and the size of its files in bytes.
     @discardableResult

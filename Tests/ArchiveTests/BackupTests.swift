@@ -6,7 +6,7 @@ import GRDB
 import TestSupport
 import Testing
 
-/// The copy of the index: when it is made, when it is kept, and what it brings back.
+/// The copy of the index: when it is made, when it is kept, and what it restores.
 @Suite struct BackupTests {
     let folder: TemporaryFolder
     let path: String

@@ -63,7 +63,7 @@ import Testing
         let queued = try #require(try await index.queuedArchiveFiles(of: id))
         try await store.export(from: index)
         let commit = try await commit(of: id)
-        // The crash came before the transaction that takes the run out of the queue.
+        // The crash came before the transaction that removes the run from the queue.
         try await index.write { db in try Index.queue(queued.files, of: id, db) }
         let again = try await store.export(from: index)
         #expect(again.problems.isEmpty)
@@ -87,7 +87,7 @@ import Testing
         var ids: [RunID] = []
         for head in 1...20 { ids.append(try await room.ended(Sample.request(head: head))) }
         let other = try ArchiveStore(home: store.home, queue: index)
-        // One by the same value, and one that does not wait for it.
+        // One through the same value, and one that does not wait for it.
         async let first = store.export(from: index)
         async let second = store.export(from: index)
         async let third = other.export(from: index)
@@ -160,7 +160,7 @@ import Testing
 
     // MARK: Stores that fail
 
-    /// SQLite refuses each statement of the transaction once; then the run has no verdict and nothing waits of it.
+    /// SQLite refuses each statement of the transaction once. Then the run has no verdict and nothing of it is queued.
     @Test func `a transaction that fails at any statement leaves the run as it was`() async throws {
         let id = try await index.accept(Sample.request()).run.id
         try await index.markRunning(id)
@@ -280,7 +280,7 @@ import Testing
         var report = try await store.report(id)
         report.verdict = .passed
         try await store.amend(report, in: index)
-        // The export that began before ends now.
+        // The export that started before ends now.
         try await index.removeFromArchiveQueue(queued.rows)
         #expect(try await index.queuedArchivePaths(of: id) == ["report.json"])
         #expect(try await store.report(id).verdict == .passed)

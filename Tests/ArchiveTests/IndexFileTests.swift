@@ -38,7 +38,7 @@ import Testing
         #expect(settings == ["wal", "2"], "2 is FULL")
     }
 
-    /// A look that accepts runs does not wait for the disk; the first of its runs has it flushed.
+    /// Recording an observation with runs does not wait for the disk; the first of its runs flushes it.
     @Test func `observations are flushed together`() async throws {
         let index = try Index(path: path)
         try await index.recordBaseline(of: "alpha", location: "/alpha", refs: [String: String]())
@@ -52,10 +52,10 @@ import Testing
         }
         try await index.flushLooks()
         #expect(!index.hasUnflushed)
-        // A claim is made again after a power cut; what is flushed after it takes it along.
+        // A claim is made again after a power failure; the next flush covers it.
         _ = try await index.claimNext()
         #expect(index.hasUnflushed)
-        // One that starts nothing is not waited for by anybody.
+        // An observation that starts nothing need not be flushed.
         _ = try await index.recordLook(
             repository: "alpha", moved: [RefMove(ref: "refs/heads/x", old: nil, new: Sample.commit(3))], requests: [],
             changes: [])

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Archive
 
-/// Which steps count as proved, for whom, and for how long.
+/// Which steps are proved, for which runs, and for how long.
 @Suite struct ProofIndexTests {
     static func key(_ number: Int, definition: String = "d") -> StepKey {
         let digits = String(number)
@@ -118,7 +118,7 @@ import Testing
         let room = try ArchiveRoom()
         let first = try await run(room, Sample.request(change: "7"), .change, [Self.step("build", Self.key(1))])
         let cited = Self.step("build", Self.key(1), provedBy: first)
-        // Another run of the change that cites it is no proof of its own.
+        // Another run of the change that uses the proof is no proof of its own.
         try await run(room, Sample.request(change: "7", head: 2), .change, [cited])
         #expect(try await proof(room, 1, .change, Sample.request(change: "8", head: 3)) == nil)
         try await run(room, Sample.request(change: nil, head: 4), .merged, [cited])
@@ -168,7 +168,7 @@ import Testing
         #expect(try await proof(room, 1, .change, request("x", 5))?.citation.run == next)
     }
 
-    /// What it began with was made by the step that was wrong.
+    /// Its inputs were made by the wrongly proved step.
     @Test func `steps that needed a wrongly proved step lose their proofs`() async throws {
         let room = try ArchiveRoom()
         var steps = [1, 2, 3, 4].map { Self.step("s\($0)", Self.key($0)) }
@@ -318,7 +318,7 @@ import Testing
         #expect(try await believed(1, fromNothing: false) == warm)
         #expect(try await believed(1, fromNothing: true) == cold, "the older one is not lost")
         #expect(try await believed(2, fromNothing: true) == nil)
-        // What was restored of a warm run makes what runs after it warm, also without a base.
+        // Outputs that were restored from a warm run make later runs warm, even without a snapshot.
         try await run(
             room, Sample.request(change: nil, head: 3), .merged,
             [Self.step("b", Self.key(2), provedBy: warm), Self.step("c", Self.key(3))])
@@ -336,7 +336,7 @@ import Testing
         for number in 2...3 { #expect(try await believed(number, fromNothing: false) == nil) }
     }
 
-    /// But those of changes, whose names may be others' since.
+    /// Except proofs of changes, whose names other changes may have now.
     @Test func `reindexing gives the same proofs`() async throws {
         let room = try ArchiveRoom()
         let seven = Sample.request(change: "7")

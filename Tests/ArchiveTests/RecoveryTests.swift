@@ -39,7 +39,7 @@ import Testing
         let rebuilt = try Index.inMemory()
         _ = try await room.store.reindex(into: rebuilt)
         #expect(try await rebuilt.accept(Sample.request(head: 9)).run.id == 4)
-        // The same request again, in an index that began anew before it was rebuilt.
+        // The same request again, in a new index that was used before it was rebuilt.
         let begun = try Index.inMemory()
         try await begun.reserve(through: 3)
         try await begun.accept(Sample.request(head: 1))

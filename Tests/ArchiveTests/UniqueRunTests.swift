@@ -6,7 +6,7 @@ import Pipeline
 import TestSupport
 import Testing
 
-/// One run for a repository, ref, commit and definition, however often and by whatever way it is seen.
+/// One run for a repository, ref, commit and definition, however often and in whichever way it is observed.
 @Suite struct UniqueRunTests {
     static let main = "refs/heads/main"
     static let pull = "refs/pull/7/head"
@@ -25,7 +25,7 @@ import Testing
         let outcomes = await withTaskGroup(of: LookOutcome?.self, returning: [LookOutcome?].self) { group in
             for _ in 1...20 {
                 group.addTask {
-                    // Each has read the same cursor; the one that comes second is told so and looks again.
+                    // Both have read the same cursor; the second one is told so and reads again.
                     try? await index.recordLook(
                         repository: "alpha", moved: [move], requests: [Self.change(onto: 0)], changes: [])
                 }
@@ -47,7 +47,7 @@ import Testing
                 requests: [Self.change(onto: 0)], changes: [])
         }
         let index = try Index(path: path)
-        // As with a cursor that was lost with the end of the log: the ref looks new once more.
+        // As if the cursor was lost with the end of the log: the ref looks new again.
         try await index.recordBaseline(of: "alpha", location: "/srv/alpha.git", refs: [:])
         let again = try await index.recordLook(
             repository: "alpha", moved: [RefMove(ref: Self.pull, old: nil, new: Sample.commit(1))],

@@ -37,7 +37,7 @@ private struct Broken: Error, CustomStringConvertible {
     }
 }
 
-/// Runs a server for as long as `body` runs, and checks that it cleans up.
+/// Runs a server while `body` runs, and checks that it cleans up.
 private func withServer(
     limits: DaemonLimits = DaemonLimits(), waits: @escaping @Sendable (Ask) -> Bool = { _ in false },
     handler: @escaping TestServer.Handler = answer,
@@ -64,7 +64,7 @@ private func withServer(
     }
 }
 
-/// Speaks bytes, not requests.
+/// Sends bytes, not requests.
 private struct RawClient {
     let socket: StreamSocket
     let reader: LineReader
@@ -182,7 +182,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
             }
         }
         try await withServer(handler: handler) { path in
-            // As `echo … | socat - UNIX-CONNECT:…` does; the second request is there before the first is answered.
+            // Like `echo … | socat - UNIX-CONNECT:…`: the second request arrives before the first is answered.
             var client: RawClient? = try RawClient(path)
             try await client?.socket.write(try line(.echo("one")) + line(.wait))
             client?.socket.endWriting()
@@ -273,7 +273,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
             try await client.socket.write(try line(.echo("1")))
             #expect(try await client.reply() == .text("1"))
             #expect(try await client.reply() == nil)
-            // Another client that runs into its deadline is our clock: we have been silent for longer by then.
+            // Another client's deadline serves as the clock: this client has been silent for longer by then.
             let other = try RawClient(path)
             #expect(try await other.lastError()?.code == .timedOut)
             try await client.socket.write(try line(.echo("2")))
@@ -293,7 +293,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    /// Says that it has begun, and then waits for its client to leave.
+    /// Reports its start, and waits until its client leaves.
     @Sendable private static func waiting(_ ask: Ask, _ replies: Replies<Told>) async throws {
         guard ask == .wait else { return try await answer(ask, replies) }
         try await replies.send(.text("started"))
@@ -317,7 +317,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
             let error = await #expect(throws: DaemonError.self) { try await client.ask(.echo("x")) }
             #expect(error?.code == .busy)
             clients.removeLast().socket.close()
-            // The place is free once the server has seen the other leave.
+            // The connection is free once the server has noticed the other's end.
             while true {
                 do {
                     #expect(try await client.ask(.echo("x")) == .text("x"))
@@ -339,7 +339,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
             for _ in 0..<10 {
                 let client = try RawClient(path)
                 if beginning == "whole" {
-                    // Silent after its question, which is allowed for as long as nobody wants the place.
+                    // Silent after its request, which is allowed as long as no other client needs the connection.
                     try await client.socket.write(try line(.echo("in")))
                     #expect(try await client.reply() == .text("in"))
                     #expect(try await client.reply() == nil)
@@ -353,7 +353,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
                 #expect(try await client.ask(.echo(text)) == .text(text))
             }
             #expect(try await silent[0].lastError()?.code == .busy)
-            // Who is being answered keeps its place.
+            // A client that is being answered keeps its connection.
             #expect(!busy.socket.hasHungUp)
         }
     }
@@ -431,7 +431,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
             try await stalled.wait()
             let client = try await TestClient.connect(path: path)
             for _ in 0..<1000 { #expect(try await client.ask(.echo("quick")) == .text("quick")) }
-            // 100 MB were asked for; what is out is what the kernel buffers.
+            // 100 MB were requested; only the kernel's buffers are filled.
             #expect(sent.value < 5000)
         }
     }
@@ -582,7 +582,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
             let end = ContinuousClock.now + .seconds(1)
             while ContinuousClock.now < end {
                 let client = try RawClient(path)
-                // Whoever waits for an answer must not ask to wait for ever.
+                // A client that waits for an answer must not request to wait for ever.
                 let reads = Int.random(in: 0..<4, using: &random) == 0
                 for _ in 0..<Int.random(in: 1...4, using: &random) {
                     var bytes: [UInt8]
@@ -596,7 +596,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
                             .random(in: 0...255, using: &random)
                         }
                     }
-                    // It may have closed on us already, as it should.
+                    // The server may have closed the connection already, as it should.
                     try? await client.socket.write(bytes)
                 }
                 if Bool.random(using: &random) { client.socket.endWriting() }

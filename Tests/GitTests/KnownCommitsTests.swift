@@ -105,13 +105,13 @@ import Testing
     @Test func `replaced histories and older ones are read again`() throws {
         let (old, whole) = (try id("main"), try id("main~1"))
         try look(whole, old)
-        // A forced push: the history that was read is not the branch's any more, and then it is again.
+        // A forced push: the cached history no longer belongs to the branch, and later it does again.
         try fixture.git(["branch", "-f", "main", "main~20"], in: fixture["store"])
         let replaced = try squash(60)
         #expect(try look(old, replaced).landings.map(\.change) == ["60"])
         #expect(try look(replaced, old).landings == [])
         #expect(try look(nil, old).landings == [])
-        // Stretches of the past, which don't replace what is known of today's.
+        // Ranges of the past, which must not replace what is cached for the present.
         let kept = try Data(contentsOf: URL(fileURLWithPath: file))
         let (_, past) = try look(id("\(old.hex)~50"), id("\(old.hex)~40"))
         #expect(past.knownCommits.reads <= 40)
@@ -121,7 +121,7 @@ import Testing
     @Test func `a removed commit is not needed`() throws {
         try look(id("main~1"), id("main"))
         let old = try id("main")
-        // The history of a commit that a clean-up has removed since.
+        // The history of a commit that was garbage-collected since.
         let missing = try #require(OID(hex: String(repeating: "1", count: 40)))
         let known = try #require(KnownCommits(file: file))
         let gone = KnownCommits(history: known.history + [KnownCommits.Line(id: missing, parents: [119])], own: [])

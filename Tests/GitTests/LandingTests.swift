@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test func `an unreadable blob does not hide a change with equal trees`() throws {
-        // Content that is nowhere else: the difference of lines can't be read, the ids in the trees still can.
+        // Content without a readable difference of lines; the ids in the trees still match.
         let head = try change("1", [["a": text([30: "thirty"])]])
         try fixture.git("merge", "-q", "--squash", "change/1")
         let squash = try fixture.commit([:], "Squash (#1)")

@@ -13,7 +13,7 @@ import Testing
         repository = try fixture.store()
     }
 
-    /// What a tree can have at a path, as a line of git-fast-import(1), with `%` for the path.
+    /// The possible entries of a tree at a path, as lines of git-fast-import(1), with `%` for the path.
     private static let kinds = [
         "", "M 100644 inline %\ndata 4\none\n\n", "M 100644 inline %\ndata 4\ntwo\n\n",
         "M 100755 inline %\ndata 4\none\n\n", "M 120000 inline %\ndata 3\none\n", "M 120000 inline %\ndata 4\n/etc\n",
@@ -50,7 +50,7 @@ import Testing
         let made = try repository.checkoutLayer(
             new, files: fixture[layer], gitDirectory: fixture["\(place)/layer.git"],
             over: CheckedOut(tree: first.tree, index: fixture["\(place)/base.git/index"]))
-        // What an overlay shows of both: without what is gone, and with whatever the layer has in the place of it.
+        // The files that an overlay shows of both: without the removed ones, with the layer's files in their place.
         let gone = (made.difference?.removed.map(\.path) ?? []) + (made.difference?.emptied ?? [])
         let removed = gone.reduce(into: [UInt8]()) { $0 += $1 + [0] }
         try Data(removed).write(to: URL(fileURLWithPath: fixture["\(place)/removed"]))

@@ -111,7 +111,7 @@ import Testing
         let text = header + "\(head) refs/pull/2/head\n\(head) refs/pull/1/head\n"
         try text.write(toFile: "\(path)/.git/packed-refs", atomically: true, encoding: .utf8)
         #expect(PackedRefs("\(path)/.git/packed-refs") == nil)
-        // Each with a repository of its own: libgit2 says of a damaged file only once that it is.
+        // Each in a repository of its own: libgit2 reports a damaged file only once.
         let wanted = Result { try Repository(opening: path).tableOfLibrary() }
         let found = Result { try Repository(opening: path).snapshot().refs }
         #expect((try? found.get()) == (try? wanted.get()))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Git
 
-/// What the system said of a failure that libgit2 reports.
+/// The system's error behind a failure that libgit2 reports.
 struct SystemErrorTests {
     /// `GIT_ERROR_OS`.
     private let system: Int32 = 2

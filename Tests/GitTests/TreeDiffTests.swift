@@ -64,7 +64,7 @@ import Testing
             #expect(changes.count == expected.count, "round \(round)")
             let count = try repository.differenceCount(
                 from: fixture.id("\(old.hex)^{tree}", in: "store"), to: fixture.id("\(new.hex)^{tree}", in: "store"))
-            // What became of another kind may have gone and come.
+            // A path that became another kind may be reported as removed and added.
             let mostly = expected.count + expected.filter { $0.kind == "T" }.count
             #expect(count >= expected.count && count <= mostly, "round \(round)")
         }

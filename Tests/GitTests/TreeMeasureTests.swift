@@ -45,7 +45,7 @@ import Testing
         let start = ContinuousClock.now
         let excess = #expect(throws: TreeExcess.self) { try repository.measure(tree: tree) }
         #expect(excess?.measure == .entries && excess?.limit == 1_000_000)
-        // All of them, the folders too; where no number holds them, the largest.
+        // The number of all entries including folders; if it does not fit, the largest number.
         let count = levels == 10 ? 11_111_111_110 : Int.max
         #expect(excess?.value == count)
         #expect(ContinuousClock.now - start < .seconds(5))
@@ -65,7 +65,7 @@ import Testing
         #expect(code { try repository.patch(from: base, to: head, maximumBytes: 1_000) } == .tooLarge)
         #expect(code { try repository.merge(head, into: commit(small, [base])) } == .tooLarge)
         #expect(code { try repository.entries(ofTree: repository.commit(head).tree, recursive: true) } == .tooLarge)
-        // Nor is a change that brings one in the way of others, or of the target itself.
+        // A change with such a tree does not block other changes, nor does one in the target.
         let landed = try commit(repository.createTree(["a": .blob(repository.createBlob([2]))]), [base])
         let changes = [ChangeHead(name: "1", head: head), ChangeHead(name: "2", head: landed)]
         #expect(try Landings.recognise(changes, in: repository, from: base, to: landed).map(\.change) == ["2"])
@@ -116,7 +116,7 @@ import Testing
         let base = try commit(9 << 20, 1, [])
         let (target, head, small) = try (commit(9 << 20, 2, [base]), commit(9 << 20, 3, [base]), commit(5, 4, [base]))
         #expect(code { try repository.merge(head, into: target) } == .tooLarge)
-        // One side alone is a matter of ids.
+        // If one side alone changed it, its id is sufficient.
         #expect(try repository.merge(head, into: base) == .merged(tree: repository.commit(head).tree))
         guard case .conflicts = try repository.merge(small, into: target) else {
             Issue.record("a small file on both sides is a matter of its lines")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProjectSetup
 
-/// `init` writes into the repository, never where a link of it leads.
+/// `init` writes into the repository, never to the target of a link.
 @Suite struct SeedDestinationTests {
     private func with(_ body: (_ top: String, _ outside: String) throws -> Void) throws {
         let room = FileManager.default.temporaryDirectory.appendingPathComponent("seed-\(UUID().uuidString)").path

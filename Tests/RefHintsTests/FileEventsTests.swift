@@ -6,11 +6,11 @@ import Testing
 @testable import RefHints
 
 extension RefHint {
-    /// Whether every later change gives a hint, as far as the kernel tells.
+    /// Whether every later change gives a hint, according to the kernel.
     fileprivate var isComplete: Bool { limit == nil && cause != .gone }
 }
 
-/// Takes hints as they come and hands them out with a time limit.
+/// Collects hints and returns them with a time limit.
 private final class HintLog: Sendable {
     private struct State {
         var hints: [RefHint] = []
@@ -70,7 +70,7 @@ private final class HintLog: Sendable {
         }
     }
 
-    /// Takes what is still on its way after a change.
+    /// Collects hints that are still on their way after a change.
     func settle() async {
         while await next(within: .milliseconds(100)) != nil {}
     }
@@ -112,7 +112,7 @@ private struct BareRepository {
 }
 
 @Suite("File events", .serialized) struct FileEventsTests {
-    /// What is there before, and what then must wake the watcher.
+    /// The state before, and a change that must wake the watcher.
     struct Change: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var before = "true"
@@ -125,7 +125,7 @@ private struct BareRepository {
         }
     }
 
-    /// Moves a ref to a commit that never was: its message is the shell's pid.
+    /// Moves a ref to a new commit, whose message is the shell's pid.
     private static let another = "git update-ref %s $(git commit-tree -m $$ -p main main^{tree})"
     private static func update(_ ref: String) -> String { another.replacingOccurrences(of: "%s", with: ref) }
 
@@ -196,7 +196,7 @@ private struct BareRepository {
             try await withHints(repository.path, work) { log in
                 try await repository.sh(
                     "git log -1; git for-each-ref; echo x | git hash-object -w --stdin; git gc -q --auto")
-                // As Git does before it writes a ref; what follows is seen, see the other tests.
+                // Git does this before it writes a ref; other tests cover the rest.
                 try await repository.sh("mkdir -p refs/heads/empty/deep refs/pull/9; touch refs/pull/9/head.lock")
                 try await runCommand("sh", "-ec", "cd '\(work)'; echo x > f; git add f; git status; git diff --cached")
                 try await runCommand("sh", "-ec", "cd '\(work)'; git config a.b c; git stash list; git fetch -q")
@@ -283,7 +283,7 @@ private struct BareRepository {
             try await withScratchFolder { folder in
                 let repository = try await BareRepository(in: folder)
                 let stream = try await FileEvents.refChanges(inGitDirectories: [repository.path])
-                // Nobody asks meanwhile, so the kernel's queue (fs.inotify.max_queued_events) runs over.
+                // Nobody reads meanwhile, so the kernel's queue (fs.inotify.max_queued_events) overflows.
                 let heads = repository.path + "/refs/heads"
                 let limit = try String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
                 let count = try #require(Int(limit.trimmingCharacters(in: .whitespacesAndNewlines)))
@@ -305,7 +305,7 @@ private struct BareRepository {
                 try #require(stat(repository.path + "/refs/heads", &status) == 0)
                 let mark = "ino:\(String(status.st_ino, radix: 16)) "
                 try await withHints(repository.path) { _ in #expect(descriptors(about: mark).count == 1) }
-                // Dispatch lets go of the descriptor on a thread of its own.
+                // Dispatch closes the descriptor on a thread of its own.
                 while !descriptors(about: mark).isEmpty { await Task.yield() }
             }
         }

@@ -6,7 +6,7 @@
 
     @testable import Sandbox
 
-    /// Groups of version 1; where there are none, nothing is tested.
+    /// Control groups of version 1; without them nothing is tested.
     @Suite(.serialized, .timeLimit(.minutes(1)))
     struct ControlGroupTests {
         private func withGroups(_ body: (ControlGroups) throws -> Void) async throws {
@@ -25,7 +25,7 @@
                 .trimmingCharacters(in: .whitespacesAndNewlines)
         }
 
-        /// As with a sandbox that waits: the group is made before the limits of its run are known.
+        /// Like for a standby sandbox: the group is made before the limits of its run are known.
         @Test func `a group has the limits of its run`() async throws {
             try await withGroups { groups in
                 let group = try groups.run(named: "first", nil)

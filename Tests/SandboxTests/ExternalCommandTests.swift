@@ -113,7 +113,7 @@ import Testing
         try await expectGone(pids)
     }
 
-    /// Waits until none of the processes runs any more; a zombie that nobody reaps yet has ended too.
+    /// Waits until none of the processes runs; a zombie that is not reaped yet has ended.
     private func expectGone(_ file: String) async throws {
         let pids = try String(contentsOfFile: file, encoding: .utf8).split { $0.isWhitespace }.compactMap { pid_t($0) }
         #expect(!pids.isEmpty)

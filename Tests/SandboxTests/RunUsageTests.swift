@@ -10,7 +10,7 @@ import Testing
     import Darwin
 #endif
 
-/// What no walk through a run's folders finds, or only with the rights that a step has taken from it.
+/// Resources that no walk through a run's folders finds, or only with rights that a step has removed.
 @Suite(.timeLimit(.minutes(1))) struct RunUsageTests {
     private static func with(_ body: (String) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.path + "/run-usage-\(UUID().uuidString)"
@@ -20,7 +20,7 @@ import Testing
     }
 
     #if os(Linux)
-        /// By a grandchild, which is found below what was started.
+        /// Opened by a grandchild, which is found below the started process.
         @Test func `files without a name count while they are open`() async throws {
             try await RunUsageTests.with { folder in
                 let line = "exec 3> f; rm f; head -c 5000000 /dev/zero >&3; (echo > there; exec sleep 60); exit 1"
@@ -32,7 +32,7 @@ import Testing
                 let processes = RunProcesses(below: [child.id])
                 #expect(processes.ids.count >= 2)
                 let held = HeldResources(of: processes)
-                // Once, though two processes have it open.
+                // Counted once, although two processes have it open.
                 #expect((5_000_000..<5_200_000).contains(held.unlinkedBytes + held.unlinkedMemory))
                 #expect(WorkspaceMeter.size(of: folder) < 1_000_000)
                 let meter = WorkspaceMeter(folders: [folder], countsMemory: true)
@@ -45,7 +45,7 @@ import Testing
         }
     #endif
 
-    /// For root they are no obstacle: what this shows, it shows as another user.
+    /// Root ignores permissions, so the test does this as another user.
     @Test(arguments: [0o000, 0o100, 0o300, 0o400, 0o600])
     func `folders without permissions count`(_ mode: mode_t) async throws {
         try await RunUsageTests.with { folder in

@@ -7,18 +7,18 @@
 
     @testable import Sandbox
 
-    /// A process in a sandbox, as root and as anybody else.
+    /// A process in a sandbox, as root and as another user.
     @Suite(.timeLimit(.minutes(5)))
     struct SandboxTests {
         private let folder = FileManager.default.temporaryDirectory.appending(path: "sandbox-\(UUID())").path
 
         private struct Said: Equatable {
             var lines: [String]
-            /// As waitpid(2) gives it.
+            /// The status of waitpid(2).
             var status: Int32
         }
 
-        /// Starts words, and waits for them.
+        /// Starts a command and waits for its end.
         private func run(_ words: [String]) throws -> Said {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let path = "\(folder)/said-\(UUID())"
@@ -62,7 +62,7 @@
             ]
         }
 
-        /// What can be seen from inside, one thing a line.
+        /// Prints what can be seen from inside, one fact a line.
         private static let look = """
             grep -E ' /(newroot)? / ro,' /proc/self/mountinfo > /dev/null && echo the root is read-only
             sed -n 's/^\\(Cap[A-Z][a-z]*\\|NoNewPrivs\\|Seccomp\\):\t*/\\1 /p' /proc/self/status
@@ -89,7 +89,7 @@
                     "the root is read-only", "CapInh \(none)", "CapPrm \(none)", "CapEff \(none)", "CapBnd \(none)",
                     "CapAmb \(none)", "NoNewPrivs 1", "Seccomp 2", "settings", "pipectl", "/", "a b", "0 1 2 3 ",
                     "pid 2",
-                    // The loopback interface alone; the first process and the shell.
+                    // Only the loopback interface; only the first process and the shell.
                     "1", "2",
                 ], "\(said.lines)")
         }

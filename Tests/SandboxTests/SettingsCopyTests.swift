@@ -23,7 +23,7 @@ struct SettingsCopyTests {
         let view = try #require(copy.view())
         #expect(view.mounts == ["\(source)/many"])
         #expect(try String(contentsOfFile: view.folder + "/hosts", encoding: .utf8) == "one")
-        // A link is what it leads to.
+        // A link is replaced by its target.
         #expect(
             try FileManager.default.attributesOfItem(atPath: view.folder + "/linked")[.type] as? FileAttributeType
                 == .typeRegular)
@@ -36,7 +36,7 @@ struct SettingsCopyTests {
         #expect(!FileManager.default.fileExists(atPath: "\(view.folder)/missing"))
     }
 
-    /// Steps are another user: what the machine closes to others must not be open in the copy.
+    /// Steps are another user, so files that the machine closes to others must be closed in the copy.
     @Test func `a folder that is closed to others stays closed`() throws {
         let (folder, source) = try room()
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -8,7 +8,7 @@ import Testing
 @testable import Sandbox
 import TestSupport
 
-/// Commands that are seen to together with others, by the thread of their run.
+/// Commands that one thread watches together: the thread of their run.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct StepLoopTests {
     private func command(_ line: String) -> StepCommand {
         StepCommand(
@@ -44,7 +44,7 @@ import TestSupport
         }
     }
 
-    /// A box is an actor, which everybody asks while its runs begin and end.
+    /// The daemon is an actor that answers while its runs start and end.
     private actor Owner {
         private let wasAnswered = DispatchSemaphore(value: 0)
 
@@ -157,7 +157,7 @@ import TestSupport
             let first = try await lines.run("echo $PPID").text
             let pid = try #require(pid_t(first.trimmingCharacters(in: .newlines)))
             kill(pid, SIGKILL)
-            // The host says so on the supervisor's socket once it has buried it.
+            // The host reports that on the supervisor's socket once it has reaped it.
             try await eventually { kill(pid, 0) != 0 }
             let second = try await lines.run("echo $PPID; exit 5")
             #expect(second.end == ProcessEnd(exitCode: 5))
@@ -172,7 +172,7 @@ import TestSupport
                 let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
                 try #require(words.count == 8)
                 #expect(words[..<4] == ["0", "1", "2", "3"])
-                // Above are those of real time, which are what they were when this process was started.
+                // The bits above are real-time signals, which keep the state that they had when this process started.
                 for mask in [words[5], words[7]] {
                     #expect(try #require(UInt64(mask, radix: 16)) & 0x7fff_ffff == 0, "\(text)")
                 }

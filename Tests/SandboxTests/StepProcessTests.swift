@@ -19,7 +19,7 @@ import TestSupport
             environment: ["PATH": "/usr/bin:/bin"])
     }
 
-    /// Runs a shell line and gives its end and its output.
+    /// Runs a shell line and returns its end and its output.
     private func run(
         _ line: String, timeout: Duration = .seconds(60), stop: StopSignal = StopSignal(),
         on process: StepProcess? = nil
@@ -116,7 +116,8 @@ import TestSupport
         ) { _ in
             if !isOpen.withLock({ $0 }) { gate.wait() }
         }
-        // The pipe and one read is all that can be taken before the reader goes on; this only gives a chance to err.
+        // Only the pipe's content and one read can arrive before the reader continues; the pause gives an error a
+        // chance to show.
         try await Task.sleep(for: .milliseconds(200))
         #expect(RunFolder.current.text("written") == nil)
         isOpen.withLock { $0 = true }
@@ -128,7 +129,7 @@ import TestSupport
     @Test func `a host that a step killed is started again`() async throws {
         let process = process()
         defer { _ = process.host.close() }
-        // The step's supervisor's parent is the host itself.
+        // The parent of the step's supervisor is the host.
         let end = try await process.run(
             command(["/bin/sh", "-c", "kill -9 $(cut -d' ' -f4 /proc/$PPID/stat); sleep 0.05; exit 6"]),
             timeout: .seconds(60), stop: StopSignal()
@@ -147,7 +148,7 @@ import TestSupport
     }
 }
 
-/// Output of a step, put together.
+/// Collects the output of a step.
 final class ByteList: Sendable {
     private let list = Mutex<[UInt8]>([])
     var bytes: [UInt8] { list.withLock { $0 } }

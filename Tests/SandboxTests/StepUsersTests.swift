@@ -1,9 +1,9 @@
 import Sandbox
 import Testing
 
-/// The users that runs are handed where the box is root.
+/// The users of runs when the daemon is root.
 struct StepUsersTests {
-    /// systemd's range for users that exist only while they are needed.
+    /// systemd's range for users that exist only temporarily.
     static let all = Set<UInt32>(61_184...65_519)
 
     @Test(.enabled(if: StepUsers.isPossible, "only root can become others"))

@@ -4,7 +4,7 @@
 
     @testable import Sandbox
 
-    /// Which groups of version 2 a box uses, decided by what the kernel shows of its own.
+    /// Which group of version 2 the daemon uses, decided from the kernel's facts about its own.
     struct UnifiedGroupTests {
         private let folder = "/sys/fs/cgroup/system.slice/pipectl.service"
         private var service: UnifiedGroup.Facts {
@@ -21,7 +21,7 @@
 
         @Test func `a delegated group is used and emptied first`() {
             #expect(judged { _ in } == .usable(folder: folder, moving: [10, 11]))
-            // An earlier look has moved them already.
+            // An earlier call has moved them already.
             #expect(judged { $0.processes = [] } == .usable(folder: folder, moving: []))
             // No limit needs it.
             #expect(judged { $0.controllers.remove("cpu") } == .usable(folder: folder, moving: [10, 11]))
@@ -39,7 +39,7 @@
         }
     }
 
-    /// When systemd is asked for a group, and for which.
+    /// When pipectl asks systemd for a group, and for which.
     struct SystemdScopeTests {
         private func asked(_ group: String, user: UInt32 = 1_000, _ variables: [String: String] = [:]) -> SystemdScope?
         {
@@ -60,7 +60,7 @@
             #expect(!scope.isOfUser && scope.words(for: 77).first == "--system")
         }
 
-        /// A step that ended by the signal that stops the scope would fail its run.
+        /// A step that the scope's stop signal ended would fail its run.
         @Test func `a scope is stopped by a signal that steps ignore`() throws {
             var scope = try #require(asked("/user.slice/user-0.slice/session-1.scope", user: 0))
             #expect(!scope.words(for: 77).contains("KillSignal"))
@@ -70,19 +70,19 @@
             #expect(words.contains(" 5 PIDs"), "systemd is told how many properties follow")
         }
 
-        /// systemd knows a service by its main process, which must not leave.
+        /// systemd knows a service by its main process, which must stay in the group.
         @Test func `the main process of a service stays in its group`() {
             #expect(asked("/system.slice/pipectl.service", user: 0, ["SYSTEMD_EXEC_PID": "77"]) == nil)
             #expect(asked("/system.slice/pipectl.service", user: 1_000, ["SYSTEMD_EXEC_PID": "77"]) == nil)
             #expect(asked("/user.slice/user-1000.slice/user@1000.service/app.slice/a.service") != nil)
         }
 
-        /// What a service starts ends with it, also in a scope.
+        /// A process that a service starts ends with it, also in a scope.
         @Test func `a process that a service starts is bound to it`() throws {
             let script = try #require(asked("/system.slice/agent.service", user: 0, ["SYSTEMD_EXEC_PID": "70"]))
             #expect(script.service == "agent.service")
             #expect(script.words(for: 77).joined(separator: " ").contains("BindsTo as 1 agent.service"))
-            // The user's own systemd knows nothing of the machine's services.
+            // The user's own systemd does not know the machine's services.
             #expect(asked("/system.slice/agent.service", user: 1_000, ["SYSTEMD_EXEC_PID": "70"]) == nil)
         }
 

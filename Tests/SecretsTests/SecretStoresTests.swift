@@ -14,7 +14,7 @@ import Testing
     import Darwin
 #endif
 
-/// Where secrets are kept: what is given, in which order, and what is refused.
+/// The stores of secrets: which secrets a run gets, in which order, and what is refused.
 struct SecretStoresTests {
     private struct Room {
         let root: String
@@ -40,7 +40,7 @@ struct SecretStoresTests {
             #expect(chmod(path, mode) == 0)
         }
 
-        /// What a run of `repository` is given as TOKEN, or why it is not.
+        /// The value of TOKEN in a run of `repository`, or why it has none.
         func given(_ stores: SecretStores, _ repository: String = "repo") -> Result<String, Reason> {
             var step = PlannedStep(name: "s", action: .shell("true"))
             step.secrets = [SecretUse("TOKEN")]
@@ -88,7 +88,7 @@ struct SecretStoresTests {
         try await withRoom { room in
             try room.stores.set("TOKEN", to: Array("of the folder".utf8))
             #expect(room.given(room.withSystemd) == .success("of the folder"))
-            // systemd gives files through an access control list: its mask shows as the group's right.
+            // systemd grants access with an access control list, whose mask looks like a right of the group.
             try room.put("of systemd", room.credentials + "/TOKEN", mode: 0o440)
             try room.put("{}", room.credentials + "/other.json", mode: 0o440)
             #expect(room.given(room.withSystemd) == .success("of systemd"))
@@ -156,7 +156,7 @@ struct SecretStoresTests {
             #expect(room.refusal(room.stores).contains("chmod 600"))
             let (records, _) = room.stores.list()
             #expect(records.first?.problem?.contains("Others can read or write") == true)
-            // Setting it anew mends it.
+            // Setting it again repairs it.
             try room.stores.set("TOKEN", to: Array("another value".utf8))
             #expect(room.given(room.stores) == .success("another value"))
         }

@@ -107,7 +107,7 @@ import Testing
     }
 }
 
-/// What is found on the disk in place of a proper file.
+/// Things on the disk in place of a proper settings file.
 @Suite struct SettingsFileTests {
     private let folder: TemporaryFolder
 

@@ -41,7 +41,7 @@ struct UnknownKey: Error {
     var key: String
 }
 
-/// What is wrong, as codes with the names they are about.
+/// The problems, as codes with the names that they are about.
 func problems(_ text: String, environment: [String: String] = [:]) -> [String] {
     do {
         _ = try resolve(text, environment: environment)

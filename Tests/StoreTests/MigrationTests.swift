@@ -36,7 +36,7 @@ import Testing
     @Test func `a migration that fails leaves the old schema`() async throws {
         _ = try await old()
         let queue = try DatabaseQueue.patient(path)
-        // In the way of the table that is to be made.
+        // A table with the name of the one that the migration creates.
         try await queue.write { db in try db.execute(sql: "CREATE TABLE intent (x INTEGER)") }
         try queue.close()
         #expect(throws: (any Error).self) { try Index(path: path) }

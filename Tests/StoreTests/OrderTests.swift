@@ -66,7 +66,7 @@ import Testing
             index, Sample.request(change: "1", head: 3), [], tests: results(failing: "c"), verdict: .failed)
         try await finish(
             index, Sample.request(change: "2", head: 4), [], tests: results(failing: "c"), verdict: .failed)
-        // Broke off after one test: it is no measure of which tests there are.
+        // It was interrupted after one test, so it does not show which tests exist.
         try await finish(
             index, Sample.request(change: "3", head: 5), [], tests: [test("a", file: "Tests/ATests.swift")],
             verdict: .failed)

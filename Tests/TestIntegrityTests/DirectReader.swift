@@ -2,7 +2,7 @@ import TestIntegrity
 
 @testable import swift_reader
 
-/// Reads in this process what `swift-reader` reads in its own, and says it in the same words.
+/// Reads in this process what `swift-reader` reads in its own, with the same results.
 struct DirectReader: SwiftSourceReader {
     func read(
         _ sources: [SwiftSource], before deadline: ContinuousClock.Instant

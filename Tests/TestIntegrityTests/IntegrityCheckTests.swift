@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestIntegrity
 
-/// What a change does to its tests is named, and nothing else is.
+/// Weakenings of tests are reported, and nothing else is.
 @Suite struct IntegrityCheckTests {
     @Test(arguments: Weakening.inTests + Weakening.inBodies + Weakening.inOtherFiles)
     func weakened(_ way: Weakening) async throws {
@@ -29,8 +29,8 @@ import Testing
 
     @Test(arguments: Weakening.inTests + Weakening.inBodies)
     func backwards(_ way: Weakening) async {
-        // What makes tests stronger is no reason to ask anybody: the same difference, the other way round, where the check
-        // can tell. A replaced test is gone both ways.
+        // Stronger tests need no approval: the same difference in the other direction, where the check can tell. A
+        // replaced test is removed in both directions.
         let strict: Set<Breach.Kind> = [.weakerTest, .addedSleep, .widerTolerance, .fewerCases]
         guard let kind = way.kind, strict.contains(kind), way.outcome == .caught else { return }
         var other = way
@@ -94,7 +94,7 @@ import Testing
     }
 }
 
-/// docs/weakenings.md has a line for each way that is tested, with what comes of it, and no other.
+/// docs/weakenings.md has a line with the outcome for each tested way, and no other line.
 @Suite struct WeakeningTableTests {
     private static let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "docs/weakenings.md")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TestIntegrity
 
-/// What the reader says is foreign too: only whole and possible answers are taken.
+/// The reader's answers are untrusted too: only complete and possible ones are used.
 @Suite struct SwiftReaderProtocolTests {
     private static let facts: SwiftFileFacts = {
         var facts = SwiftFileFacts()

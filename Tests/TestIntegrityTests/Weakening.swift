@@ -2,14 +2,14 @@ import TestIntegrity
 import Pipeline
 import Testing
 
-/// One way to make tests say less, and what the check makes of it.
+/// One way to weaken tests, and the result of the check.
 struct Weakening: Sendable, CustomTestStringConvertible {
     enum Outcome: String, Sendable {
-        /// Named, with its file and line.
+        /// Reported with its file and line.
         case caught
-        /// Named as something that only a person can judge.
+        /// Reported as something that only a person can judge.
         case person
-        /// Seen by nobody but a reader of the difference.
+        /// Not found: only a person who reads the difference sees it.
         case unseen
     }
 
@@ -18,7 +18,7 @@ struct Weakening: Sendable, CustomTestStringConvertible {
     var new: [String: String]
     var outcome: Outcome
     var kind: Breach.Kind?
-    /// Where the breach is shown.
+    /// The line of the breach.
     var line: Int?
 
     var testDescription: String { name }
@@ -42,7 +42,7 @@ struct Weakening: Sendable, CustomTestStringConvertible {
             outcome: outcome, kind: kind, line: line)
     }
 
-    /// Other files, before and after; what only one side has was added or removed.
+    /// Other files, before and after. A file that only one side has was added or removed.
     static func files(
         _ name: String, _ old: [String: String], _ new: [String: String], _ outcome: Outcome = .caught,
         _ kind: Breach.Kind?
@@ -65,7 +65,7 @@ struct Weakening: Sendable, CustomTestStringConvertible {
         "import XCTest\n\n\(head)\n\(tests)\nfunc testDiffers() { XCTAssertEqual(difference(7, 2), 5) }\n}\n"
     }
 
-    /// What the check says of it.
+    /// The breaches that the check reports.
     func breaches(rules: [IntegrityRule] = [.standard]) async -> [Breach] {
         let paths = Set(old.keys).union(new.keys).sorted()
         func content(_ text: String?) -> ChangedSource.Content { text.map { .bytes(Array($0.utf8)) } ?? .missing }

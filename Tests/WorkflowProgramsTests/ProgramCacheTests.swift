@@ -47,7 +47,7 @@ import Testing
 
     @Test func `concurrent callers share one compilation`() async throws {
         let swiftc = try await room.countingCompiler()
-        // Each cache is what another process would have: nothing in memory is shared between the two.
+        // Each cache is like that of another process: the two share nothing in memory.
         let caches = [try await room.cache(swiftc: swiftc), try await room.cache(swiftc: swiftc)]
         let keys = try await withThrowingTaskGroup(of: String.self) { group in
             for number in 0..<16 {
@@ -138,7 +138,7 @@ import Testing
         let second = try await cache.program(for: good)
         #expect(second.key != first.key)
         #expect(room.compilations == 2)
-        // The earlier program has kept its own copy of the library, and still runs.
+        // The earlier program has its own copy of the library, and still runs.
         let plan = try await first.plan(workflow: "test", context: .example)
         #expect(plan.steps.count == 2)
     }
@@ -228,7 +228,7 @@ import Testing
                 toolchain: try await Toolchain.find(), modules: "\(room.path)/\(folder)/modules")
         }
         _ = try await cache("one").program(for: good)
-        // Modules know the path that they were written to: moved ones make every compilation fail.
+        // Modules contain the path that they were written to, so moved ones make every compilation fail.
         try FileManager.default.createDirectory(atPath: "\(room.path)/two", withIntermediateDirectories: true)
         try FileManager.default.copyItem(atPath: "\(room.path)/one/modules", toPath: "\(room.path)/two/modules")
         let program = try await cache("two").program(for: good)
@@ -241,7 +241,7 @@ import Testing
             directory: room.programs, library: try PipelineLibrary.find(), toolchain: try await Toolchain.find(),
             limits: ProgramLimits(compile: .seconds(40)), modules: modules)
         _ = try await cache.program(for: good)
-        // As the compiler leaves them: the module is missing, and its lock names an owner that is alive.
+        // The state that a killed compiler leaves: the module is missing, and its lock names a live process.
         let owner = "\(ProcessInfo.processInfo.hostName) \(getpid())"
         let made = FileManager.default.enumerator(atPath: modules)?.compactMap { $0 as? String } ?? []
         let kept = made.filter { $0.hasSuffix(".pcm") }.map { "\(modules)/\($0)" }
@@ -259,7 +259,7 @@ import Testing
         let plan = try await program.plan(workflow: "test", context: .example)
         let folder = "\(room.programs)/\(program.key)/plans"
         let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder).first)
-        // Without its program only a kept plan can answer.
+        // Without its program only a cached plan can answer.
         try FileManager.default.moveItem(atPath: program.executable, toPath: program.executable + ".away")
         #expect(try await program.plan(workflow: "test", context: .example) == plan)
         try FileManager.default.moveItem(atPath: program.executable + ".away", toPath: program.executable)
@@ -290,7 +290,7 @@ import Testing
         #expect(try await cache.removeUnused(since: date) == expected)
         #expect(try cache.program(keptFor: good.tree) == nil)
         #expect(try cache.program(keptFor: other.tree)?.key == used.key)
-        // Later nothing is used: the library goes with the last program.
+        // Later nothing is in use: the library is removed with the last program.
         let all = try await cache.removeUnused(since: Date(timeIntervalSinceNow: 1_000))
         #expect(all.count == 2)
         #expect(try await cache.program(for: good).names == ["test"])

@@ -14,7 +14,8 @@ struct ProgramRoom: Sendable {
     /// The room of the running test.
     @TaskLocal static var current = ProgramRoom(path: "/nonexistent")
 
-    /// What the compiler keeps of libc and Foundation, for all tests: without it each of them pays a second.
+    /// The compiler's modules of libc and Foundation, shared by all tests, each of which would otherwise need a second
+    /// more.
     static let modules = FileManager.default.temporaryDirectory.path + "/pipectl-tests-modules"
 
     let path: String
@@ -39,7 +40,7 @@ struct ProgramRoom: Sendable {
         try file(name, "#!/bin/sh\n\(text)\n", executable: true)
     }
 
-    /// A compiler that leaves a line in `compiled` each time it compiles, and else is the real one.
+    /// The real compiler, which also adds a line to `compiled` each time it compiles.
     func countingCompiler() async throws -> String {
         let real = try await Toolchain.find().swiftc
         return try script(
@@ -58,8 +59,8 @@ struct ProgramRoom: Sendable {
             try Data(text.utf8).write(to: URL(fileURLWithPath: file))
             return file
         }
-        // A process that another test just forked could hold it open for writing, and then it can't be started (ETXTBSY,
-        // execve(2)): this process never has it open.
+        // Another process writes it: a process that a test has just forked could hold it open for writing, and then it
+        // can't be started (ETXTBSY, execve(2)).
         try Data(text.utf8).write(to: URL(fileURLWithPath: file + ".text"))
         let copy = try Process.run(URL(fileURLWithPath: "/bin/cp"), arguments: [file + ".text", file])
         copy.waitUntilExit()
@@ -70,7 +71,7 @@ struct ProgramRoom: Sendable {
     func text(_ name: String) -> String? { try? String(contentsOfFile: "\(path)/\(name)", encoding: .utf8) }
 }
 
-/// Gives a test its ``ProgramRoom`` and takes it away afterwards.
+/// Provides a test's ``ProgramRoom`` and removes it afterwards.
 struct ProgramRoomTrait: TestTrait, SuiteTrait, TestScoping {
     var isRecursive: Bool { true }
 
@@ -90,7 +91,7 @@ extension Trait where Self == ProgramRoomTrait {
 }
 
 extension WorkflowSources {
-    /// Sources from texts; the tree's id is made from them, as Git would.
+    /// Sources from texts; the tree's id is computed as Git does.
     static func files(_ files: [String: String]) -> WorkflowSources {
         let sorted = files.sorted { $0.key < $1.key }
         var tree: UInt64 = 14_695_981_039_346_656_037
@@ -116,7 +117,7 @@ extension WorkflowSources {
         ])
     }
 
-    /// A program that does what it likes when it is asked.
+    /// A program with arbitrary behaviour.
     static func program(_ main: String) -> WorkflowSources {
         .files([
             "workflows/main-program.swift": """

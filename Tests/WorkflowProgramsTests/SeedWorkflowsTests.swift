@@ -115,17 +115,17 @@ import Testing
         let program = try await program(seeds)
         #expect(program.names == ["test", "release"])
         #expect(program.description.workflows.map { $0.triggers.map(\.event) } == [[.pullRequest], [.merge]])
-        // Plans are only given out when validation has found nothing.
+        // Plans exist only if validation has found nothing.
         let test = try await program.plan(workflow: "test", context: .example)
         #expect(Set(test.steps.map(\.name)) == Set(kind.test))
         let release = try await program.plan(workflow: "release", context: .example)
         #expect(Set(release.steps.map(\.name)) == Set(kind.release))
-        // Only the step that says so may use the network, and it is the first of its chain.
+        // Only the step that declares it may use the network, and it is the first of its chain.
         for step in test.steps + release.steps where step.network == .allowed {
             #expect(step.name.hasSuffix("resolve"))
             #expect(step.needs.isEmpty)
         }
-        // Whatever a folder holds: something in it tests.
+        // Whatever the folder contains, some step tests.
         #expect(test.steps.contains { $0.name.hasSuffix("unit tests") })
         for step in test.steps where step.name.hasPrefix("web") { #expect(step.workingDirectory == "web") }
         for seed in seeds { #expect(seed.text.split(separator: "\n").allSatisfy { $0.count <= 240 }) }
@@ -173,13 +173,13 @@ import Testing
 
     @Test func `a folder that can't be written is reported in plain words`() throws {
         try room.file("my-tool/Makefile", "test:\n")
-        // In the way of the folder, also for root.
+        // A file at the folder's path blocks even root.
         try room.file("my-tool/workflows", "a file")
         let error = #expect(throws: SeedObstacle.self) { try seeds().write(to: repository) }
         #expect(error?.reason != nil)
     }
 
-    /// What used to be green without testing anything.
+    /// Repositories that used to pass without any test.
     @Test(arguments: [
         [:], ["README.md": ""], ["Package.swift": "// .testTarget(name: \"A\")\n.target(name: \"A\")"],
         ["package.json": "{}"],
@@ -192,7 +192,7 @@ import Testing
         for (name, text) in files { try room.file("my-tool/\(name)", text) }
         let error = #expect(throws: SeedError.self) { try seeds() }
         #expect(error?.code == .untestable)
-        // By somebody's wish there is a step, and it fails.
+        // On request there is a step, and it fails.
         let placeholder = try SeedWorkflows(for: SeedProject(directory: repository), source: .placeholder)
         let command = try #require(placeholder.recipes.first?.steps.last?.command)
         #expect(command.hasSuffix("exit 1"))
@@ -266,7 +266,7 @@ import Testing
         #expect(NativeRecipe.testOptions(text) == ["FOO_BUILD_TESTS", "bar_enable_tests"])
     }
 
-    /// By SwiftPM itself, which knows what no look at the text can tell.
+    /// SwiftPM itself reads it, which finds more than a search of the text.
     @Test(.timeLimit(.minutes(2))) func `a manifest's declarations are read through SwiftPM`() async throws {
         try room.file(
             "my-tool/Package.swift",
@@ -326,7 +326,7 @@ import Testing
         #expect(chosen[1].text.contains("into: \"next\""))
     }
 
-    /// Names are the repository's: none of them may become Swift or shell.
+    /// Names come from the repository: none of them may become Swift or shell code.
     @Test(arguments: ["a\"; fatalError(); let x = \"", "\\(fatalError())", "$(touch pwned)", "'; touch pwned; '"])
     func `a hostile name stays a name`(name: String) async throws {
         try room.file("my-tool/\(name).xcodeproj/xcshareddata/xcschemes/\(name).xcscheme", "<TestableReference/>")
@@ -346,7 +346,7 @@ import Testing
         #expect(room.text("pwned") == nil)
     }
 
-    /// The archive's own lines, run twice at different times over files with other dates and modes.
+    /// Runs the archive's lines twice, at different times and over files with other dates and modes.
     @Test(arguments: ["", ".executable(name: \"tool\", targets: [])"])
     func `the archive has the same bytes each time`(manifest: String) async throws {
         try room.file("my-tool/Package.swift", manifest + ".testTarget(")

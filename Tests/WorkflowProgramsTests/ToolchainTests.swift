@@ -32,7 +32,7 @@ import Testing
         #expect(error?.message.contains(choice) == true)
     }
 
-    /// Under a running daemon: what the compiler was when it was found is not asked again.
+    /// Under a running daemon: the answer about the old compiler must not be reused.
     @Test func `a replaced compiler is detected`() throws {
         let toolchain = Toolchain(
             swiftc: try room.script("swiftc", "echo one"), version: "Swift version 6",

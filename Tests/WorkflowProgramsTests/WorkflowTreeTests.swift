@@ -3,7 +3,7 @@ import Foundation
 import Sandbox
 import Testing
 
-/// The id of a folder that is in no commit, held against Git's.
+/// The id of a folder that is in no commit, compared with Git's.
 @Suite(.timeLimit(.minutes(1))) struct WorkflowTreeTests {
     @Test func `the tree has the id that Git gives it`() async throws {
         let folder = "\(NSTemporaryDirectory())/pipectl-tree-\(UInt64.random(in: 0 ... .max))"

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Workspaces
 
-/// Whether an error means a full disk is told by codes, never by words.
+/// A full disk is recognised by codes, never by texts.
 struct DiskFullTests {
     static let full: [any Error & Sendable] = [
         ArchiveError(.diskFull, ""),

@@ -15,21 +15,22 @@ import WorkflowPrograms
     import Darwin
 #endif
 
-/// A repository, and a place for workspaces over layers; steps run in them as they would in a run.
+/// A repository and a folder for workspaces over layers, in which steps run as in a real run.
 struct LayerGround: Sendable {
     let folder: String
     let sandbox: Sandbox
     let users: StepUsers
     let layering: Layering
 
-    /// A name that lists of layers must not trip over.
+    /// A name with characters that lists of layers must escape.
     private static let spaces = "/spaces a:b,c\\\nd"
 
     func space(_ name: String) -> String { "\(folder)\(LayerGround.spaces)/\(name)" }
 
     var store: String { "\(folder)/store.git" }
 
-    /// Whether this machine can lay workspaces over others; elsewhere they are plain checkouts, which others test.
+    /// Whether this machine supports overlays for workspaces; elsewhere they are plain checkouts, which other tests
+    /// cover.
     static let isPossible: Bool = {
         #if os(Linux)
             let trial = Process()
@@ -45,7 +46,7 @@ struct LayerGround: Sendable {
     }()
 
     static func with(_ body: (LayerGround) async throws -> Void) async throws {
-        // On a disk: what is in memory has other rules.
+        // On a disk, since a file system in memory behaves differently.
         let folder = FileManager.default.temporaryDirectory.path + "/layers-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder + spaces, withIntermediateDirectories: true)
         let stepInit = try Installation.stepInit()
@@ -88,7 +89,7 @@ struct LayerGround: Sendable {
             keepsLayers: keepsLayers, layering: layering)
     }
 
-    /// What a workspace has become, for others to begin from; nothing may be alive in it.
+    /// The finished workspace as a source for later ones; no process may be alive in it.
     func seal(_ workspace: Workspace) async throws -> WorkspaceSource {
         await workspace.close()
         let upper = try #require(workspace.upper)
@@ -98,7 +99,7 @@ struct LayerGround: Sendable {
             index: try #require(workspace.index))
     }
 
-    /// Runs a shell command as a step of a run would be; what it prints.
+    /// Runs a shell command like a step of a run, and returns its output.
     func step(
         _ script: String, in workspace: Workspace, as user: StepUser?, fails: Bool = false,
         location: SourceLocation = #_sourceLocation
@@ -117,7 +118,8 @@ struct LayerGround: Sendable {
         return result.text
     }
 
-    /// Everything that can be seen of a folder from outside: names, kinds, modes, owners, times, sizes, contents.
+    /// Everything about a folder's files that is visible from outside: names, kinds, modes, owners, times, sizes,
+    /// contents.
     func fingerprint(_ folder: String) async throws -> String {
         let result = try await ExternalCommand(
             "/bin/sh",
@@ -133,7 +135,7 @@ struct LayerGround: Sendable {
         return result.text
     }
 
-    /// The same of what a step sees, without what an overlay makes its own: owners, link counts, sizes of folders.
+    /// The same as a step sees it, without what an overlay changes: owners, link counts, sizes of folders.
     static let listing = """
         find . -mindepth 1 -path ./.git -prune -o -printf '%y %m %P -> %l\\n' | LC_ALL=C sort
         find . -path ./.git -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 -r sha1sum

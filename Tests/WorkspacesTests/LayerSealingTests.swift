@@ -13,7 +13,7 @@ import Testing
 import Sandbox
 @testable import Workspaces
 
-/// What becomes of the files that steps wrote when their layer is sealed.
+/// What happens to files that steps wrote when their layer is sealed.
 struct LayerSealingTests {
     private struct Bench {
         let root: String
@@ -28,7 +28,7 @@ struct LayerSealingTests {
             return result.text.trimmingCharacters(in: .whitespacesAndNewlines)
         }
 
-        /// By the index alone, as scripts ask whether a tree is dirty.
+        /// Uses the index alone, as scripts do to check whether a tree is dirty.
         func looksUnchanged() async throws -> Bool {
             try await ExternalCommand(
                 "git", ["-C", "\(root)/repo", "diff-index", "--quiet", "HEAD"], deadline: .seconds(100)
@@ -46,7 +46,7 @@ struct LayerSealingTests {
             (try? FileManager.default.attributesOfItem(atPath: "\(layer)/\(path)")) != nil
         }
 
-        /// The repository's own files stand for the layers below.
+        /// The repository's own files take the place of the layers below.
         @discardableResult func seal(results: [String] = []) async throws -> [WrittenFile] {
             let tree = try #require(OID(hex: try await git("rev-parse", "HEAD^{tree}")))
             let (user, group) = (UInt32(geteuid()), UInt32(getegid()))
@@ -102,7 +102,7 @@ struct LayerSealingTests {
             #expect(bench.has(".build/out.o") && bench.has("Sources/generated.c"))
             #expect(!bench.has(".git"))
             #expect(Set(restored.map { String(decoding: $0.path, as: UTF8.self) }) == ["a.txt", "Sources/main.c"])
-            // What was built from the step's version must be built again, so these are new.
+            // Products that were built from the step's version must be built again, so these files are new.
             for (path, text) in [("a.txt", "a\n"), ("Sources/main.c", "int main;\n")] {
                 #expect(bench.text(path) == text)
                 let facts = try FileManager.default.attributesOfItem(atPath: "\(bench.layer)/\(path)")
@@ -112,8 +112,8 @@ struct LayerSealingTests {
         }
     }
 
-    /// What was built in between was built from something else, and is older than when it was put back, whatever time
-    /// it was given then; what was built since is not.
+    /// Products built in between come from another content and are older than the restored file, whatever time it was
+    /// given. Products built later do not.
     @Test(arguments: [1_700_000_000, 1_700_000_100, 1_600_000_000])
     func `a file that a step restored has the time of that`(given: Double) async throws {
         try await withBench { bench in
@@ -133,7 +133,7 @@ struct LayerSealingTests {
     }
 
     #if os(Linux)
-        /// The kernel copies a file up for it, and says so; who moves one changes its folder.
+        /// The kernel copies a file up for such a change and reports that; moving a file changes its folder.
         @Test(arguments: [true, false]) func `a change of the mode alone is none`(isMoved: Bool) async throws {
             try await withBench { bench in
                 let old = Date(timeIntervalSince1970: 1_700_000_000)
@@ -150,7 +150,7 @@ struct LayerSealingTests {
         }
     #endif
 
-    /// Waits until a file that is changed now is newer than this one: files get the time of the last tick.
+    /// Waits until a file that is changed now is newer than this one: file times have the resolution of the clock tick.
     private func waitForClock(after path: String, _ bench: Bench) async throws {
         let start = try bench.time(path)
         for _ in 0..<1_000 {
@@ -161,7 +161,7 @@ struct LayerSealingTests {
         Issue.record("the clock of files stands still")
     }
 
-    /// Else make would take what it built for newer than what a change writes.
+    /// Otherwise make would take old products as newer than files that a change writes.
     @Test func `no file has a time in the future`() async throws {
         try await withBench { bench in
             let future = Date(timeIntervalSinceNow: 600)
@@ -203,7 +203,7 @@ struct LayerSealingTests {
         }
     }
 
-    /// Git's own part of it is in a `.git` that is not kept.
+    /// Git's own data of it is in a `.git` that is removed.
     @Test(arguments: ["folder", "link", "file"]) func `a submodule is an empty folder again`(kind: String) async throws
     {
         try await withBench { bench in
@@ -232,7 +232,7 @@ struct LayerSealingTests {
         }
     }
 
-    /// As texts both names are one.
+    /// As Swift strings both names are equal.
     @Test func `names are compared by their bytes`() async throws {
         try await withBench { bench in
             let names = ["\u{E9}", "e\u{301}"]
@@ -241,7 +241,7 @@ struct LayerSealingTests {
             _ = try await bench.git("add", "-A")
             _ = try await bench.git("commit", "-q", "-m", "Two names")
             let here = try FileManager.default.contentsOfDirectory(atPath: "\(bench.root)/repo")
-            // Some file systems know only one of them.
+            // Some file systems treat the two as one.
             guard here.count(where: { names.contains($0) }) == 2 else { return }
             for name in names { try bench.write("layer/\(name)/b.txt", "a step's") }
             try bench.write("layer/\(names[0])/only.txt", "a step's")

@@ -35,7 +35,7 @@ struct LayeredWorkspaceTests {
         src/one
         """ + "\n"
 
-    /// Of the first commit's files: one changed, one gone with its folder, one new, one turned from a file to a folder.
+    /// Of the first commit's files: one changed, one removed with its folder, one new, and one that became a folder.
     private static let second = """
         M 100644 inline src/one
         data 3
@@ -82,7 +82,7 @@ struct LayeredWorkspaceTests {
             let seen = try await ground.step(
                 "cat product; find product -printf '%TY-%Tm-%Td\\n'; rm product; \(LayerGround.listing)", in: warm,
                 as: user)
-            // The box sees the same without being in the mount, and writes there.
+            // The daemon sees the same files without entering the mount, and can write there.
             #expect(try String(contentsOfFile: "\(warm.view)/src/one", encoding: .utf8) == "11\n")
             #expect(!FileManager.default.fileExists(atPath: "\(warm.view)/product"))
             #expect(!FileManager.default.fileExists(atPath: "\(warm.path)/src"), "nothing is mounted out here")
@@ -90,7 +90,7 @@ struct LayeredWorkspaceTests {
                 at: ground.space("plain"), commit: new, store: ground.store)
             let whole = try await ExternalCommand("/bin/sh", ["-ec", LayerGround.listing], in: plain.path).run().text
             #expect(seen == "1\nr\n2\n2001-02-03\n\(whole)")
-            // The third generation: what the second run wrote is a layer, too.
+            // The third generation: the second run's files are a layer as well.
             _ = try await ground.step("echo second > product", in: warm, as: user)
             let further = try await ground.seal(warm)
             let last = try await ground.workspace(old, over: further, user: builder)
@@ -145,7 +145,7 @@ struct LayeredWorkspaceTests {
             for (number, layer) in base.layers.enumerated() {
                 #expect(try await ground.fingerprint(layer.path) == before[number], "\(layer.path)")
             }
-            // What the run before left in its own folders is gone with them, however deep.
+            // Files that the run before left in its own folders are removed with them, however deep.
             try await Workspace.remove(one.folder)
             let again = try await ground.workspace(commit, over: base, user: users[0])
             #expect(try await ground.step("cat src/one; \(cleanliness)", in: again, as: users[0]) == "1\n")
@@ -167,13 +167,13 @@ struct LayeredWorkspaceTests {
             try "outside\n".write(toFile: "\(outside)/gone/all", atomically: true, encoding: .utf8)
             let before = try await ground.fingerprint(outside)
             let plants = [
-                // Links in the place of folders, of files, and where something new will be.
+                // Links in place of folders, of files, and at paths that will be new.
                 "rm -rf src gone; ln -s '\(outside)/src' src; ln -s '\(outside)/gone' gone; ln -s '\(outside)/new' new",
                 "rm -rf src/one src/run; ln -s '\(outside)/src/one' src/one; ln -s '\(outside)' src/run",
-                // Files in the place of folders and the other way round.
+                // Files in place of folders, and folders in place of files.
                 "rm -rf src gone; echo x > src; echo x > gone; mkdir -p new/file/in",
                 "rm -rf src/one gone/all; mkdir -p src/one/in gone/all/in; chmod 0 src/one gone; rm link; mkfifo link",
-                // A repository that would run something.
+                // A repository whose settings would run a program.
                 "rm -rf .git; mkdir .git; echo '[core] fsmonitor = touch ran' > .git/config; echo x > .git/index",
             ]
             for plant in plants {
@@ -181,7 +181,7 @@ struct LayeredWorkspaceTests {
                 let cold = try await ground.workspace(old, user: user)
                 _ = try await ground.step(plant, in: cold, as: user)
                 await cold.close()
-                // As if nobody had looked at what the steps left; a base is not made of this.
+                // As if the steps' files had not been checked; no snapshot is made of this.
                 let base = WorkspaceSource(
                     layers: [try #require(cold.upper)] + cold.layers, tree: try #require(cold.tree),
                     index: try #require(cold.index))
@@ -197,7 +197,7 @@ struct LayeredWorkspaceTests {
         }
     }
 
-    /// Whatever was built, cloned or tracked there.
+    /// Whatever steps built, cloned or tracked there.
     @Test func `a new submodule is an empty folder`() async throws {
         try await LayerGround.with { ground in
             let (old, new) = (

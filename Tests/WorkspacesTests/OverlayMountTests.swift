@@ -16,7 +16,7 @@ import Sandbox
     import Darwin
 #endif
 
-/// What becomes of a run when the process that holds its workspace dies, and of that process when the box does.
+/// What happens to a run when the process that holds its workspace dies, and to that process when the daemon dies.
 @Suite(.enabled(if: LayerGround.isPossible, "nothing can be mounted here"), .timeLimit(.minutes(2)))
 struct OverlayMountTests {
     private static let content = "M 100644 inline file\ndata 2\n1\n\n"
@@ -59,7 +59,7 @@ struct OverlayMountTests {
             let lost = await runner.run(plan("true"), stop: StopSignal())
             #expect(lost.verdict == .infrastructure)
             #expect(lost.steps.first?.reason?.contains("holds the run's workspace was killed") == true)
-            // What is open stays: results of steps that had ended are still read.
+            // Open descriptors stay valid, so results of steps that had ended are still read.
             #expect(try String(contentsOfFile: "\(space.view)/made", encoding: .utf8) == "2\n")
             await space.close()
             #expect(!FileManager.default.fileExists(atPath: "\(space.folder)/merged/file"))
@@ -71,7 +71,7 @@ struct OverlayMountTests {
             let space = try await ground.workspace(try await ground.commit(OverlayMountTests.content))
             let mount = try #require(space.mount)
             let holder = try #require(pid_t(mount.enter[2]))
-            // What a service manager or a terminal sends to all.
+            // The signals that a service manager or a terminal sends to all processes.
             for signal in [SIGTERM, SIGINT, SIGHUP] { #expect(kill(holder, signal) == 0) }
             #expect(try await ground.step("cat file", in: space, as: try ground.users.take()) == "1\n")
             #expect(mount.isThere())
@@ -83,7 +83,7 @@ struct OverlayMountTests {
 
     enum Harm: CaseIterable { case none, killed, folderRemoved }
 
-    /// Kills, removes, and waits for it; the process's number.
+    /// Kills it, removes its folder, and waits for it; returns the process's number.
     private func wait(_ folder: String, _ harm: Harm, _ ground: LayerGround) async throws -> (OverlayMount, String) {
         let waiting = try Workspace.open(at: folder, user: nil, layering: ground.layering)
         try waiting.waitUntilOpen()

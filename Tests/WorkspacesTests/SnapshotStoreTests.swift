@@ -7,12 +7,12 @@ import Testing
 
 @testable import Workspaces
 
-/// Which bases are kept, chosen and removed.
+/// Which snapshots are kept, chosen and removed.
 struct SnapshotStoreTests {
     private static let key = SnapshotKey(
         repository: "repo", workflow: "test", branch: "main", definition: "1", tools: "swift 1")
 
-    /// A folder for bases, gone after the test.
+    /// A folder for snapshots, which is removed after the test.
     private func withFolder(_ body: (Shelf) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.path + "/pipectl-bases-\(UInt64.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -27,7 +27,7 @@ struct SnapshotStoreTests {
             SnapshotStore(folder: folder, limit: limit, log: Logger(label: "test"))
         }
 
-        /// Puts the layers of a base in place, over those of `below`.
+        /// Creates the layers of a snapshot above those of `below`.
         func make(
             _ run: Int64, _ key: SnapshotKey = SnapshotStoreTests.key, over below: Snapshot? = nil, bytes: Int = 10
         ) throws
@@ -91,7 +91,7 @@ struct SnapshotStoreTests {
         }
     }
 
-    /// Only what can be removed makes room, and what makes none is not removed for it.
+    /// Only removable snapshots free space, and one that frees none is not removed for it.
     @Test func `the limit is kept`() async throws {
         try await withFolder { shelf in
             let store = shelf.store(limit: 100)
@@ -161,7 +161,7 @@ struct SnapshotStoreTests {
         }
     }
 
-    /// As one of code that the branch was moved back from, over one of code that is still there.
+    /// For example one of code that the branch was moved back from, over one of code that is still there.
     @Test func `a snapshot below a removed one can still be used`() async throws {
         try await withFolder { shelf in
             let store = shelf.store()
@@ -201,7 +201,7 @@ struct SnapshotStoreTests {
         }
     }
 
-    /// The first of several changes of the tools is no other than the last.
+    /// The first of several changes of the tools gives the same key as the last.
     @Test func `a snapshot that newer ones replaced is made again`() async throws {
         try await withFolder { shelf in
             let store = shelf.store()
@@ -221,7 +221,7 @@ struct SnapshotStoreTests {
         }
     }
 
-    /// Its products would be newer than what a run writes over them.
+    /// Its products would be newer than the files that a run writes over them.
     @Test func `a snapshot with a time in the future is not used`() async throws {
         try await withFolder { shelf in
             let store = shelf.store()

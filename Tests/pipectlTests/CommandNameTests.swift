@@ -9,7 +9,7 @@ import Testing
         [command] + command.configuration.subcommands.flatMap { commands(below: $0) }
     }
 
-    /// The parser finds a missing one by describing the type, for every command at every start: 5 ms together.
+    /// Without a name the parser derives it from the type, for every command at every start, which takes 5 ms together.
     @Test func `every command knows its own name`() {
         let commands = Self.commands(below: Pipectl.self)
         #expect(commands.count > 40)

@@ -43,7 +43,7 @@ import Testing
         described(try settings.configuration(isDaemon: isDaemon))
     }
 
-    /// A text that is the same for equal values: the order of a set is not.
+    /// A text that is equal for equal values, although a set has no order.
     private static func described(_ configuration: DaemonConfiguration) -> String {
         var configuration = configuration
         let events = configuration.options.notify.events.map(\.rawValue).sorted()
@@ -59,7 +59,7 @@ import Testing
         #expect(Set(flags.map(\.text)).count == flags.count)
     }
 
-    /// What pipectl gives to steps, and what it reads for other purposes.
+    /// Variables that pipectl gives to steps or reads for other purposes.
     @Test(arguments: [
         "HOME", "GIT", "SCOPE", "CONFIG", "REPOSITORY", "WORKFLOW", "EVENT", "COMMIT", "HEAD", "REF", "CHANGE",
         "TARGET",
@@ -101,7 +101,7 @@ import Testing
             case .toggle(let name): ["--\(name)"]
             case .inverted(let name): [sample == "true" ? "--\(name)" : "--no-\(name)"]
             }
-        // An event goes with somebody who is told.
+        // Events need a receiver.
         let extra = key == "notify.on" ? ["--notify-command", "true"] : []
         let watch = try #require(try Pipectl.parseAsRoot(["watch", "."] + arguments + extra) as? Watch)
         #expect(watch.given.filter { $0.setting.key == key }.map(\.text) == [sample])
@@ -156,7 +156,7 @@ import Testing
         #expect(watched.map(\.options.interval) == [.seconds(90), nil])
         #expect(watched.map(\.options.changePatterns) == [["agent/*"], []])
         #expect(watched.map(\.options.fetchDeadline) == [.seconds(60), .seconds(60)])
-        // One that is named on the command line keeps its values; another one has the general ones.
+        // A repository that the command line names keeps its values; another one has the general ones.
         let named = try settings.watched(["/srv/../srv/web.git", "/other"])
         #expect(named.map(\.options.target) == ["trunk", nil])
         #expect(named.map(\.options.changePatterns) == [["agent/*"], ["agent/*"]])
@@ -189,7 +189,7 @@ import Testing
         #expect(SettingChanges.keys(from: old, to: new) == ["grace", "slots", "verbose"])
     }
 
-    /// `pipectl config table` prints what belongs there.
+    /// `pipectl config table` prints the expected tables.
     @Test func `the reference page has the tables of the code`() throws {
         let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("docs/settings.md")

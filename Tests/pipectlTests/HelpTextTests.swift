@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// The words behind `pipectl`, as a shell would hand them over.
+    /// The words after `pipectl`, as a shell would split them.
     private static func arguments(of line: String) -> [String] {
         let call = line.components(separatedBy: "pipectl ").dropFirst().first ?? ""
         var words: [String] = []
@@ -61,7 +61,7 @@ import Testing
         let help = try #require(HelpText(Pipectl.helpMessage(for: Watch.self)))
         let titles = help.shown.split(separator: "\n").filter { $0.hasSuffix(":") && $0.first?.isUppercase == true }
         #expect(titles == ["EXAMPLES:", "ARGUMENTS:", "OPTIONS:", "\(HelpText.daemon.uppercased()):"])
-        // Nothing of what the parser says is lost.
+        // No line of the parser's text is lost.
         for line in Pipectl.helpMessage(for: Watch.self).split(separator: "\n") { #expect(help.shown.contains(line)) }
     }
 

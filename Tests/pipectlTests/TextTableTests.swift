@@ -15,7 +15,7 @@ import Testing
         #expect(text == "a  b    c\n1\n\n2  x\n3       y\n")
     }
 
-    /// A test's name, a branch or a message may hold anything.
+    /// A test's name, a branch or a message may contain anything.
     @Test func `no cell reaches the terminal unescaped`() {
         let text = TextTable.text(["name", "end"], [["\u{1b}[31m\n\u{202e}x", String(repeating: "y", count: 300)]])
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
