@@ -15,7 +15,7 @@ import machine
 from bench import Bench, Problem, say
 from figures import markdown, table
 
-# In the order of the table; a new part is added here, or found behind these by its name.
+# In the order of the table. A new part that is not listed here comes last, by its name.
 ORDER = ["load", "size", "push", "run", "steps", "sandbox", "durability", "log", "masking", "refs", "idle", "index"]
 
 

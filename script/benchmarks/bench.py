@@ -1,4 +1,4 @@
-"""What all parts share: a folder, repositories, commands, daemons, trials, and the rows they end in."""
+"""The common base of all parts: a folder, repositories, commands, daemons, trials, and the rows of the table."""
 
 import os
 import resource
@@ -42,7 +42,7 @@ class Bench:
         self.figures.append(Figure(self.part, name, [], SECONDS, note=why))
 
     def peer(self, program):
-        """The path of another tool; where there is none, a row says so."""
+        """The path of another tool; if it is missing, a row says so."""
         found = shutil.which(program)
         if not found:
             self.missing(program)
@@ -54,7 +54,7 @@ class Bench:
     # Trials
 
     def trials(self, count=None, **bodies):
-        """Values of each body, taken in turns: what disturbs the machine disturbs all of them."""
+        """Values of each body, taken in turns, so that disturbances of the machine affect all of them alike."""
         found = {name: [] for name in bodies}
         for number in range((count or self.count) + 1):
             for name, body in bodies.items():
@@ -71,7 +71,7 @@ class Bench:
         return {**kept, **self.extra}
 
     def _sharing(self, words):
-        """The command, with this bench's own folder shown to the steps that it runs, all of them every time."""
+        """The command, with options that show this bench's folder to its steps and run all steps every time."""
         if words[0] != self.pipectl or words[1] not in ("run", "watch"):
             return words
         # A trial after the first would find its steps proved, and measure that.
@@ -79,7 +79,7 @@ class Bench:
         return [*words[:2], *proofs, "--shared", self.root, *words[2:]]
 
     def run(self, words, cwd=None, home="state", codes=(0,), variables=None, **more):
-        """Runs a command to its end; another exit code than `codes` ends the part."""
+        """Runs a command to its end; an exit code that is not in `codes` ends the part."""
         words = self._sharing(words)
         more.setdefault("stdin", None if "input" in more else subprocess.DEVNULL)
         more = {key: value for key, value in more.items() if value is not None}
@@ -97,7 +97,7 @@ class Bench:
         return time.perf_counter() - started
 
     def cpu(self, words, **more):
-        """The seconds of processor that a command and what it starts take."""
+        """The CPU time of a command and its children, in seconds."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         self.run(words, **more)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -145,7 +145,7 @@ class Bench:
 
     @staticmethod
     def packed_refs(path, refs):
-        """Gives a repository these refs, name to commit, without a file for each."""
+        """Adds refs (name to commit) to a repository, without a file for each."""
         folder = f"{path}/.git" if os.path.isdir(f"{path}/.git") else path
         with open(f"{folder}/packed-refs", "w") as file:
             file.write("# pack-refs with: peeled fully-peeled sorted \n")
@@ -188,15 +188,15 @@ class Bench:
             time.sleep(pause)
 
     def wait_for(self, path, seconds=60):
-        """Until a file is there; its content."""
+        """Waits until a file exists; returns its content."""
         self.wait_until(path, lambda: os.path.exists(path) and os.path.getsize(path) > 0, seconds, pause=0.001)
         with open(path) as file:
             return file.read()
 
-    # Pushes: each has a number in its tree, so that a run says for which of them it started
+    # Pushes: each has a number in its tree, which the run reports
 
     def starting_step(self, name):
-        """A step that says when it began, in a file of its own for each push; runs of other commits say nothing."""
+        """A step that records its start in one file for each push; runs of other commits record nothing."""
         return f'Step("one", run: "if [ -e number ]; then date +%s.%N > {self.root}/{name}-$(cat number); fi")'
 
     def push(self, path, name, number, notify=None):
@@ -227,7 +227,7 @@ class Bench:
 
 
 class Memory:
-    """What the kernel counts of a process, in MiB."""
+    """A value of /proc/PID/status, in MiB."""
 
     def __init__(self, pid):
         with open(f"/proc/{pid}/status") as file:
@@ -243,7 +243,7 @@ class Memory:
 
 
 def peak(pids, body):
-    """What `body` returns, and how many MiB the processes had at their peaks meanwhile, together."""
+    """Returns the result of `body`, and the sum of the peak memory of the processes meanwhile, in MiB."""
     for pid in pids:
         with open(f"/proc/{pid}/clear_refs", "w") as file:
             file.write("5")  # the peak is counted anew from here (proc(5))
@@ -252,7 +252,7 @@ def peak(pids, body):
 
 
 def processor_seconds(pid):
-    """Processor time of a process so far, its ended children with it; in steps of 1/100 s."""
+    """CPU time of a process and its ended children so far, with a resolution of 1/100 s."""
     with open(f"/proc/{pid}/stat") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return sum(int(fields[number]) for number in (11, 12, 13, 14)) / os.sysconf("SC_CLK_TCK")

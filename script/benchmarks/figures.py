@@ -1,10 +1,10 @@
-"""Values with their units, the goals they are held against, and the rows that show both."""
+"""Values with units, their goals, and the rows that show both."""
 
 import statistics
 
 
 class Unit:
-    """How a value is shown, and whether more of it is better."""
+    """How a value is shown, and whether a larger one is better."""
 
     def __init__(self, name, show, more_is_better=False):
         self.name, self.show, self.more_is_better = name, show, more_is_better
@@ -53,7 +53,7 @@ class Goal:
 
 
 class Figure:
-    """One row: what was measured, every value, and what it is held against."""
+    """One row: what was measured, every value, and the goal or the other tool's value."""
 
     def __init__(self, part, name, values, unit, beside=None, of="", goal=None, note=""):
         self.part, self.name, self.values, self.unit = part, name, values, unit
@@ -91,7 +91,7 @@ TITLES = ("what", "median", "least – most", "goal", "beside", "ratio")
 def table(figures):
     """The rows as aligned columns, a heading for each part."""
     rows = [figure.cells() for figure in figures]
-    # Why there is no figure may be longer than any figure: nothing comes behind it.
+    # The reason for a missing figure may be longer than any figure, so it is in the last column.
     wide = [row for row in [TITLES, *rows] if any(row[2:]) or row is TITLES]
     widths = [max(len(row[column]) for row in (wide if column else [TITLES, *rows])) for column in range(len(TITLES))]
 

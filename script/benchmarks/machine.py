@@ -1,4 +1,4 @@
-"""The machine in words: without it a time means nothing."""
+"""A description of the machine, without which a time means nothing."""
 
 import os
 import platform

@@ -1,5 +1,5 @@
-# The short form of the escape suite: what the kernel must refuse to a step, one attempt of the probe after the other, and
-# what a step must not see. Says `refused NAME` or `ESCAPED NAME` of each, and `done` at the end.
+# The short form of the escape suite: each call that the kernel must refuse to a step, and each file that a step must not
+# see. Prints `refused NAME` or `ESCAPED NAME` for each, and `done` at the end.
 for name in unshare-user clone-user clone3-user unshare-all ptrace-attach ptrace-seize vm-read vm-write pidfd-getfd \
     keyctl add-key int80 kcmp mount-tmpfs mount-over mount-writable mount-setattr mount-proc chroot fsopen open-tree umount \
     bpf perf io-uring userfaultfd by-handle setns fanotify packet xdp raw syslog mknod sethostname setuid setgroups \
