@@ -11,9 +11,9 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 
-// A release for Linux has Swift's own libraries in it: without the search for some 40,000 symbols in twenty libraries it
-// starts in half the time, and it runs where no Swift is, or another one. LLD merges functions that are the same and packs
-// relocations (which takes glibc 2.36), 6 MB less; what a program exports, nobody asks for.
+// A release for Linux links Swift's own libraries statically. It then starts in half the time, since the loader need
+// not resolve some 40,000 symbols, and runs without an installed Swift. LLD merges equal functions and packs
+// relocations (which requires glibc 2.36), which saves 6 MB. Nothing uses exported symbols.
 let release: [LinkerSetting] = [
     .unsafeFlags(
         [
@@ -28,12 +28,13 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "pipectl", targets: ["pipectl"]),
-        // Dynamic, because every compiled workflow links it and must not carry a copy of its own.
+        // Dynamic, since every compiled workflow links it and must not contain a copy.
         .library(name: "Pipeline", type: .dynamic, targets: ["Pipeline"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        // Without traits it is layers of values and names of variables; the file is read by the room Settings itself.
+        // Without traits it only resolves layers of values and names of variables; the module Settings reads the file
+        // itself.
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -61,15 +62,15 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "Pipeline",
-            // A compiler that imports it need not know the modules that it is made with: the first workflows of a box, and
-            // those of each change that touches them, compile in half the time.
+            // With library evolution a compiler that imports this module need not load the modules that it uses. A
+            // change of the workflows then compiles in half the time.
             swiftSettings: settings + [.unsafeFlags(["-enable-library-evolution"])],
-            // Each load of a workflow digests this library; half of it would be what a debugger reads of it.
+            // Each load of a workflow computes a digest of this library, half of which would be debug information.
             linkerSettings: [
                 .unsafeFlags(["-Xlinker", "--strip-debug"], .when(platforms: [.linux], configuration: .release))
             ]),
         .target(name: "TestIntegrity", dependencies: ["Pipeline"], swiftSettings: settings),
-        // The only target that links swift-syntax: what it reads is foreign, so it runs in a process of its own.
+        // The only target that links swift-syntax. It reads untrusted text, so it runs in a process of its own.
         .executableTarget(
             name: "swift-reader",
             dependencies: [
@@ -80,8 +81,8 @@ let package = Package(
             swiftSettings: settings, linkerSettings: release),
         .executableTarget(
             name: "stepinit", cSettings: [.treatAllWarnings(as: .error)],
-            // It is C: with the Swift runtime, which a linker of Swift adds, starting it takes three times as long, and
-            // it is started for every run, and each of its supervisors is a fork of it.
+            // Plain C: the Swift runtime, which Swift's linker would add, triples the time of a start. stepinit is
+            // started for every run, and each of its supervisors is a fork of it.
             linkerSettings: [
                 .unsafeFlags(["-nostartfiles", "-static-executable"], .when(platforms: [.linux]))
             ]),
@@ -232,9 +233,9 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings, linkerSettings: release),
-        // What tests of any room share; it knows no room.
+        // Helpers for tests of every room; it depends on no room.
         .target(name: "TestBasics", path: "Tests/TestBasics", swiftSettings: settings),
-        // What tests share that know the rooms: a repository, a state folder and a daemon of the built binary, samples.
+        // Helpers for tests that depend on rooms: a repository, a state folder, a daemon of the built binary, samples.
         .target(
             name: "TestSupport",
             dependencies: [
@@ -384,8 +385,8 @@ let package = Package(
     ]
 )
 
-// `script/test AREA` names the test targets that it wants. Then the package has only these and what they need: all tests
-// are linked into one program, and a build must not compile the others for it.
+// `script/test AREA` names the test targets that it needs. The package then has only these and their dependencies: all
+// tests are linked into one program, and a build must not compile the others for it.
 if let wanted = Context.environment["PIPECTL_TESTS"]?.split(separator: " ").map(String.init) {
     var needed: Set<String> = []
     var left = wanted

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "allocator.h"
 
-// Says which C library this is.
+// Declares which C library this is.
 #include <stdlib.h>
 
 #if defined(__GLIBC__)
@@ -12,15 +12,16 @@
 #include <unistd.h>
 
 void allocator_prepare(void) {
-    // By default each thread gets an arena, up to eight for each core, and what was freed in one serves no other.
+    // By default each thread gets an arena, up to eight for each core, and memory that is freed in one is not available
+    // in others.
     mallopt(M_ARENA_MAX, 2);
-    // Set, they stay: by default each large block that is freed raises both, up to 32 MiB and 64 MiB.
+    // Once set, they stay fixed. By default each large block that is freed raises both, up to 32 MiB and 64 MiB.
     mallopt(M_MMAP_THRESHOLD, 256 * 1024);
     mallopt(M_TRIM_THRESHOLD, 512 * 1024);
 }
 
-// Lets go of what a program or library has in memory just as it is in its file: the segments that nobody may write to. What
-// the linker relocates is in segments that may be written.
+// Drops the pages of programs and libraries that are the same in memory and in their file: the read-only segments. The
+// linker relocates only writable segments.
 static int drop_code(struct dl_phdr_info *object, size_t size, void *page_size) {
     (void)size;
     uintptr_t mask = *(uintptr_t *)page_size - 1;
@@ -28,7 +29,7 @@ static int drop_code(struct dl_phdr_info *object, size_t size, void *page_size) 
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
         if (segment->p_type != PT_LOAD || segment->p_flags & PF_W) continue;
         uintptr_t start = object->dlpi_addr + segment->p_vaddr;
-        // Whole pages: at both ends a page may be a neighbour's.
+        // Whole pages only: the pages at both ends may be shared with a neighbour.
         uintptr_t first = (start + mask) & ~mask, end = (start + segment->p_memsz) & ~mask;
         if (first < end) madvise((void *)first, end - first, MADV_DONTNEED);
     }

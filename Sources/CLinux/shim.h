@@ -1,4 +1,4 @@
-// What Swift's Glibc module leaves out.
+// Declarations that Swift's Glibc module lacks.
 #ifdef __linux__
 #include <stddef.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-// memmem(3), which <string.h> declares for _GNU_SOURCE only; that is set before a module is read or not at all.
+// memmem(3). <string.h> declares it only with _GNU_SOURCE, which can't be set for an imported module.
 void *memmem(const void *haystack, size_t haystack_bytes, const void *needle, size_t needle_bytes);
 
-// pidfd_open(2): a descriptor that can be read when the process has ended.
+// pidfd_open(2): returns a descriptor that becomes readable when the process has ended.
 static inline int clinux_open_process(pid_t pid) {
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434

@@ -21,7 +21,7 @@ typedef struct {
     char *folder;
 } loose_reader;
 
-// More than that, or of an unknown size, and libgit2 may have it.
+// Larger objects, or objects of unknown size, are left to libgit2.
 #define LIMIT ((off_t)1 << 30)
 
 static unsigned char *read_file(const char *path, size_t *size) {
@@ -44,7 +44,7 @@ static unsigned char *read_file(const char *path, size_t *size) {
     return bytes;
 }
 
-// "blob 12", NUL: the length with its NUL, or 0 if it is no such line.
+// Parses "blob 12", NUL. Returns its length with the NUL, or 0 if it is malformed.
 static size_t read_header(const char *text, size_t length, git_object_t *kind, uint64_t *size) {
     size_t end = 0;
     while (end < length && text[end] != 0) end++;
@@ -64,7 +64,7 @@ static size_t read_header(const char *text, size_t length, git_object_t *kind, u
     return end + 1;
 }
 
-// 0, GIT_PASSTHROUGH, or -1 when the stream ends before the object does, or has more than the object.
+// Returns 0, GIT_PASSTHROUGH, or -1 if the stream ends before the object does or has more bytes than the object.
 static int inflate_object(
     void **out, size_t *size, git_object_t *kind, git_odb_backend *backend, unsigned char *bytes, size_t count) {
     z_stream stream;
@@ -84,7 +84,7 @@ static int inflate_object(
     if (header > 0 && length < (uint64_t)LIMIT && taken - header <= length
         && (content = git_odb_backend_data_alloc(backend, (size_t)length + 1))) {
         memcpy(content, head + header, taken - header);
-        // A byte more than the object has: without it the end of the stream would not be reached.
+        // One byte more than the object has; otherwise the end of the stream would not be reached.
         stream.next_out = content + (taken - header);
         stream.avail_out = (uInt)(length + 1 - (taken - header));
         while (state == Z_OK && stream.avail_out > 0) state = inflate(&stream, Z_FINISH);
@@ -131,7 +131,7 @@ static int read_object(
     return result;
 }
 
-// The kind and the size alone: a few bytes are read, however large the object is.
+// Reads only the kind and the size: a few bytes, however large the object is.
 static int read_object_header(size_t *size, git_object_t *kind, git_odb_backend *backend, const git_oid *id) {
     char *path = path_of(backend, id);
     int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -177,7 +177,7 @@ int loose_objects_read(void *repository, const char *folder) {
     reader->parent.read_header = read_object_header;
     reader->parent.free = free_reader;
     if (!failed) failed = git_repository_odb(&odb, repository);
-    // Packs have 2, loose objects 1; of those with the same number an alternate comes first.
+    // Packs have priority 2 and loose objects 1; among those with the same number an alternate comes first.
     if (!failed) failed = git_odb_add_alternate(odb, &reader->parent, 1);
     git_odb_free(odb);
     if (failed) free_reader(&reader->parent);
