@@ -42,10 +42,10 @@ enum DeclaredSettings {
         "How long a step may take to end after SIGTERM.")
     static let minimumFree = DeclaredSetting.size(
         "minimumFree", 0...1 << 50, \.options.minimumFreeBytes, flag: .option("minimum-free"), bare: .mebibytes,
-        "Start no run while less than this (at least 8MiB) is free on the disk of the state folder.")
+        "No run starts while less than this (at least 8MiB) is free on the disk of the state folder.")
     static let logLimit = DeclaredSetting.size(
         "logLimit", 1 << 20...1 << 40, \.options.logBytes, flag: .option("log-limit"), bare: .mebibytes,
-        "Keep this much of each log's start, and of its end.")
+        "How much of each log's start, and of its end, is kept.")
 
     // MARK: Limits
 
@@ -105,7 +105,7 @@ enum DeclaredSettings {
 
     static let allowUnsandboxed = DeclaredSetting.flag(
         "sandbox.allowUnsandboxed", \.options.allowsUnsandboxed, flag: .toggle("allow-unsandboxed"),
-        "Where no sandbox is possible, run changes without one, with all rights of this user.")
+        "If no sandbox is possible, run changes without one, with all rights of this user.")
     static let readable = DeclaredSetting.list(
         "sandbox.readable", \.options.readable, flag: .option("readable"),
         "A folder that steps may read; may be repeated.", check: folder)
@@ -137,7 +137,7 @@ enum DeclaredSettings {
     static let proofSampling = DeclaredSetting(
         setting: Setting(
             "proofs.sampling", .share, standard: .share(0.02), flag: .option("proof-sampling"),
-            "The share of proved steps that is run anyway, to find wrong proofs.")
+            "The share of proved steps that run anyway, to find wrong proofs.")
     ) { value, daemon in
         if case .share(let share) = value { daemon.options.proofSampling = share }
     }.ofDaemon()
@@ -165,7 +165,7 @@ enum DeclaredSettings {
         setting: Setting(
             "watch.interval", .duration(.milliseconds(100) ... .seconds(86_400)), standard: nil,
             note: "30s; 3m for a local repository whose file events are complete", flag: .option("interval"),
-            bare: .time(.seconds), isPerRepository: true, "The time between looks at a repository.")
+            bare: .time(.seconds), isPerRepository: true, "The time between two observations of a repository.")
     ) { value, daemon in
         if case .duration(let time) = value { daemon.watching.interval = time }
     }
@@ -174,12 +174,13 @@ enum DeclaredSettings {
         "Branches that count as changes, as a glob like 'agent/*'; may be repeated.", check: glob)
     static let target = DeclaredSetting.text(
         "watch.target", \.watching.target,
-        note: "what the repository's HEAD named at the first look, or what `pipectl protect` has set since",
+        note:
+            "the branch of the repository's HEAD at the first observation, or the one that `pipectl protect` has set since",
         flag: .option("target"), isPerRepository: true, "The target branch, whose commits count as merged.")
     static let since = DeclaredSetting(
         setting: Setting(
             "watch.since", .text, standard: nil, note: "none", flag: .option("since"), isPerRepository: true,
-            "At the first look, also test changes pushed since this time: 6h or 2d ago, or a date like 2026-01-31.",
+            "At the first observation, also test changes pushed since this time: 6h or 2d ago, or a date like 2026-01-31.",
             check: { PastTime.read($0) == nil ? "write a time like 6h or 2d, or a date like 2026-01-31." : nil })
     ) { value, daemon in
         if case .text(let text) = value { daemon.watching.since = PastTime.read(text) }

@@ -10,8 +10,8 @@ struct ArchiveRestore: AsyncParsableCommand {
         commandName: "restore",
         abstract: "Restores the index from the daemon's daily copy, and adds newer runs from archive.git.",
         discussion: """
-            Stop the daemon first. The current index is kept under another name. The next look at each repository starts \
-            nothing. Check unfinished releases by hand before you run them again.
+            Stop the daemon first. The current index is kept under another name. The next observation of each repository starts \
+            no runs. Check unfinished releases by hand before you run them again.
             """)
     @OptionGroup var state: StateOptions
 
@@ -26,7 +26,7 @@ struct ArchiveRestore: AsyncParsableCommand {
             "restored the copy of \(restored.date.formatted(.iso8601)); added \(Count.text(restored.added, "run")) from archive.git and ended \(restored.finished)"
         )
         Terminal.say(
-            "the next look at each repository starts nothing; `pipectl watch --since \(restored.date.formatted(.iso8601)) …` also tests changes pushed since then"
+            "the next observation of each repository starts no runs; `pipectl watch --since \(restored.date.formatted(.iso8601)) …` also tests changes pushed since then"
         )
     }
 }

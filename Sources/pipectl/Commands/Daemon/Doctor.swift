@@ -5,7 +5,7 @@ import Reports
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Checks what pipectl needs on this machine, and how to fix what is missing.")
+        abstract: "Checks that this machine has what pipectl needs, and says how to get what is missing.")
 
     @OptionGroup var state: StateOptions
     @Flag(help: "Print JSON.") var json = false

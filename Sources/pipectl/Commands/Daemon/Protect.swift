@@ -9,7 +9,7 @@ struct Protect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "protect", abstract: "Sets a repository's protected branch: its commits may use secrets.",
         discussion: """
-            By default the protected branch is the one that HEAD names at the daemon's first look. It does not change later, \
+            By default the protected branch is the one that HEAD names at the daemon's first observation. It does not change later, \
             because a push can create branches of any name. `pipectl status` and `pipectl doctor` show where you must decide.
             """)
 

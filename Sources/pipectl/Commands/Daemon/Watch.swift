@@ -16,8 +16,8 @@ struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Watches repositories: tests every change, releases on merge.",
         discussion: """
-            The first look at a repository starts no runs. SIGTERM or Ctrl-C lets running runs end and then stops; a \
-            second one cancels them; a third ends at once. SIGHUP checks the repositories at once.
+            The first observation of a repository starts no runs. SIGTERM or Ctrl-C lets running runs end and then stops; a \
+            second one cancels them; a third exits at once. SIGHUP checks the repositories at once.
 
             The settings can also be in config.json; `pipectl config show` prints them with their defaults.
             """)

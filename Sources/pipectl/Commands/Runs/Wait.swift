@@ -11,7 +11,7 @@ struct Wait: AsyncParsableCommand {
         commandName: "wait", abstract: "Waits for a verdict, and prints what must change before the change may land.",
         discussion: """
             WHAT is a run's number, #7 for a change, a branch, a tag or a commit. Default: the commit that is checked \
-            out here. It may be started before the daemon has seen the commit, or runs at all. All workflows of a commit \
+            out here. The command may start before the daemon has seen the commit, or before it runs. All workflows of a commit \
             count. When a newer push supersedes a run, the wait continues with the newer run. Progress goes to standard \
             error, the bundle to standard output; the exit code is the verdict's. Without a daemon the wait ends after 20 \
             seconds with 8 (60 if the daemon stopped meanwhile); for a branch, tag or change that does not exist, after 10 seconds \

@@ -5,8 +5,8 @@ struct SecretsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "secrets", abstract: "Manages secrets for steps; values are never shown.",
         discussion: """
-            A step that declares .secrets("DEPLOY_TOKEN") gets it, in runs of merged code only. For one name, the first \
-            of these counts: a secret set for the run's repository, a systemd credential ($CREDENTIALS_DIRECTORY), one \
+            A step that declares .secrets("DEPLOY_TOKEN") gets it, in runs of merged code only. If several have the same name, the first \
+            of these is used: a secret set for the run's repository, a systemd credential ($CREDENTIALS_DIRECTORY), one \
             set for all repositories, the keychain (macOS, service "pipectl").
             """,
         subcommands: [SecretsList.self, SecretsSet.self, SecretsRemove.self])

@@ -7,7 +7,7 @@ import StateFiles
 
 struct SecretsList: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Lists the secrets that are set, where, and since when.")
+        commandName: "list", abstract: "Lists the secrets, where each is stored, and when it was set.")
 
     @OptionGroup var state: StateOptions
     @Flag(help: "Print JSON.") var json = false

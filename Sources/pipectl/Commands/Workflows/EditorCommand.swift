@@ -9,7 +9,7 @@ struct EditorCommand: ParsableCommand {
         abstract: "Sets up completion and jump to definition for workflows/ in your editor.",
         discussion: """
             Writes the compiler flags that SourceKit-LSP needs for `import Pipeline`: workflows/compile_flags.txt, or \
-            workflows/.sourcekit-lsp/config.json where workflows/ is a package (then open workflows/ itself in the editor). The file contains a path of this machine, so \
+            workflows/.sourcekit-lsp/config.json if workflows/ is a package (then open workflows/ itself in the editor). The file contains a path of this machine, so \
             Git is told to ignore it. `pipectl init` runs this, too. Run it again after a clone, or when pipectl has moved.
             """)
 
