@@ -151,8 +151,8 @@ let package = Package(
             name: "BuildBox",
             dependencies: [
                 "Archive", "CAllocator", "CLinux", "Concurrency", "Control", "Diagnostics", "Engine", "Forges", "Git",
-                "Masking", "Pipeline", "RefHints", "Reports", "Results", "Sandbox", "Secrets", "Settings",
-                "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity", "WorkflowPrograms",
+                "Masking", "MergeQueue", "Pipeline", "RefHints", "Reports", "Results", "Sandbox", "Secrets",
+                "Settings", "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity", "WorkflowPrograms",
                 "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

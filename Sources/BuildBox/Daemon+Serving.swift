@@ -19,7 +19,8 @@ extension Daemon {
     /// - Throws: What is wrong with the first one that can't be, with the remedy.
     public func prepareToWatch(_ requests: [WatchRequest]) async throws {
         let host = DaemonWatchHost(
-            tools: tools, health: health, queue: queue, fixes: work.fixes, background: work.background)
+            tools: tools, health: health, queue: queue, fixes: work.fixes, background: work.background,
+            queues: self.requests.landings.queues)
         for request in requests {
             let repository: WatchedRepository
             do {
@@ -83,6 +84,10 @@ extension Daemon {
         guard !watchers.isEmpty else { return services }
         let (bisect, redTests) = (requests.commands.bisect, work.redTests.requests)
         services.append(UntilShutdown { await bisect.run(redTests) })
+        let landing = MergeQueueService(
+            watchers: self.watchers, queues: requests.landings.queues, declarations: requests.landings.declarations,
+            runs: queue, log: log)
+        services.append(UntilShutdown { await landing.run() })
         if options.notify.isWanted {
             let notifier = Notifier(
                 index: state.index, options: options.notify,

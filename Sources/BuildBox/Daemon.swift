@@ -170,6 +170,10 @@ extension RequestHandler {
                     if await queue.scheduler.isDraining { return "the daemon is shutting down" }
                     return health.obstacle
                 }))
+        landings = LandingHandler(
+            queues: MergeQueues(index: index), repositories: repositories,
+            declarations: LandingDeclarations(definitions: definitions, repositories: repositories, log: log),
+            news: queue.board.news, log: log)
         self.health = health
     }
 }

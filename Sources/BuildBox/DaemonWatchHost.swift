@@ -1,5 +1,6 @@
 import WorkflowPrograms
 import Engine
+import Git
 import Results
 import Store
 
@@ -10,12 +11,17 @@ struct DaemonWatchHost: WatchHost {
     let queue: RunQueue
     let fixes: FixCoordinator
     let background: BackgroundWork
+    let queues: MergeQueues
 
     func programs() async throws -> ProgramCache { try await tools.programs() }
     var makesSnapshots: Bool { background.settings.makesSnapshots }
     func noteActivity() { health.noteActivity() }
     func prepareForRuns() async { await tools.lookAtSettings() }
     func accept(_ request: RunRequest) async throws { try await finish(queue.accept(request).superseded) }
+
+    func queueLandings(of repository: String, branch: String) async throws -> [LandedChange] {
+        try await queues.landings(of: repository, branch: branch)
+    }
 
     func carryOut(_ superseded: [Supersession], _ toCancel: [Supersession]) async {
         await queue.carryOut(superseded, toCancel)

@@ -51,21 +51,21 @@ extension Index {
 
     /// Changes the state of a queue and notes who left it, in one transaction.
     ///
-    /// - Parameter change: Gets the state, nil where there is no queue yet, and returns the new one with those who left.
+    /// - Parameter change: Gets the state, nil where there is no queue yet, and returns the new one (nil: no change) with those who left.
     ///   What it throws is thrown, and nothing is stored.
     public func changeMergeQueue<Result: Sendable>(
         of repository: String, branch: String,
-        _ change: @Sendable @escaping (String?) throws -> (state: String, ended: [LandingRecord], result: Result)
+        _ change: @Sendable @escaping (String?) throws -> MergeQueueUpdate<Result>
     ) async throws -> Result {
         try await write { db in
             let id = try Self.repositoryID(repository, db)
             let old = try String.fetchOne(
                 db, sql: "SELECT state FROM mergeQueue WHERE repository = ? AND branch = ?", arguments: [id, branch])
             let made = try change(old)
-            if made.state != old {
+            if let state = made.state, state != old {
                 try db.execute(
                     sql: "INSERT OR REPLACE INTO mergeQueue (repository, branch, state) VALUES (?, ?, ?)",
-                    arguments: [id, branch, made.state])
+                    arguments: [id, branch, state])
             }
             for record in made.ended { try Self.insert(record, id, branch, db) }
             return made.result

@@ -67,3 +67,18 @@ public struct LandingRecord: Sendable, Equatable, Codable {
         self.endedAt = endedAt
     }
 }
+
+/// A new state of a merge queue, with those who left it by that.
+public struct MergeQueueUpdate<Result: Sendable>: Sendable {
+    /// Nil: it stays as it is.
+    public var state: String?
+    public var ended: [LandingRecord]
+    /// What the caller wants to know of it.
+    public var result: Result
+
+    public init(state: String?, ended: [LandingRecord], result: Result) {
+        self.state = state
+        self.ended = ended
+        self.result = result
+    }
+}

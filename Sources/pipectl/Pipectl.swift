@@ -26,7 +26,7 @@ struct Pipectl: AsyncParsableCommand {
                 name: "The build box",
                 subcommands: [
                     Watch.self, Notify.self, ForgeCommand.self, Status.self, Wait.self, Approve.self, Protect.self,
-                    Cancel.self,
+                    Cancel.self, Land.self, QueueCommand.self,
                     Rerun.self, Open.self,
                     FixCommand.self, SecretsCommand.self, ConfigCommand.self,
                 ]),

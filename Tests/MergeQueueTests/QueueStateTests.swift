@@ -202,3 +202,26 @@ import Testing
         #expect(read.actions == state.actions)
     }
 }
+
+/// What people see of the queue.
+@Suite struct QueuePositionTests {
+    @Test func `a position says what is tested on top of what`() {
+        let rules = QueueRules(workflows: ["test"], method: "squash", batchSize: 2, depth: 2)
+        var state = QueueState(target: "T", rules: rules)
+        for number in 1...6 { _ = state.apply(.enqueue(QueueWish(change: "\(number)", head: "h\(number)"))) }
+        _ = state.apply(
+            .built(on: "T", entries: [1, 2], [.commit("T+1", tree: "a"), .commit("T+1+2", tree: "b")]))
+        _ = state.apply(
+            .built(on: "T+1+2", entries: [3, 4], [.commit("T+1+2+3", tree: "c"), .commit("T+1+2+3+4", tree: "d")]))
+        _ = state.apply(.started(commit: "T+1+2", runs: ["test": 11]))
+        _ = state.apply(.tested(commit: "T+1+2+3+4", .passed))
+        let positions = state.positions
+        #expect(positions.map(\.entry.change) == ["1", "2", "3", "4", "5", "6"])
+        #expect(positions.map(\.status) == [.testing, .testing, .passed, .passed, .waiting, .waiting])
+        #expect(positions[0].with == ["2"] && positions[0].onTopOf.isEmpty && positions[0].runs == [11])
+        #expect(positions[2].onTopOf == ["1", "2"] && positions[2].with == ["4"])
+        #expect(positions.map(\.rounds) == [1, 1, 0, 0, 2, 2])
+        _ = state.apply(.tested(commit: "T+1+2", .passed))
+        #expect(state.positions.prefix(2).map(\.status) == [.landing, .landing])
+    }
+}

@@ -18,6 +18,8 @@ struct RunFacts: Sendable {
     var mergedInto: String?
     var defaultBranch: String?
     var author: Signature
+    /// For ``TrustFacts/otherAuthors``.
+    var otherAuthors: [Signature] = []
     /// What a reader of the report must know of how the tested commit was made.
     var notes: [Finding] = []
 
@@ -25,7 +27,7 @@ struct RunFacts: Sendable {
         TrustFacts(
             isWorkingTree: request.isWorkingTree, subject: request.subjectInWords, mergedInto: mergedInto,
             defaultBranch: defaultBranch, isRelease: declaration.runsAtMostOnce, author: author,
-            changedPaths: broughtPaths, rule: declaration.approval)
+            otherAuthors: otherAuthors, changedPaths: broughtPaths, rule: declaration.approval)
     }
 }
 
@@ -104,7 +106,19 @@ extension RunPreparation {
                 // A fix is its change's: who may bring the one may bring the other.
                 author: try store.commit(
                     request.fix?.isMaking == false ? store.commit(head).parents.first ?? head : head
-                ).author, notes: merged?.notes ?? [])
+                ).author, otherAuthors: try request.isOfMergeQueue ? authors(of: tested, since: base, in: store) : [],
+                notes: merged?.notes ?? [])
+        }
+    }
+
+    /// Who wrote the commits that a merge queue put on top of `base`, each once. What nobody could look through is taken
+    /// for what was looked through: no queue tests so many commits at a time.
+    private static func authors(of tested: OID, since base: OID?, in store: Repository) throws -> [Signature] {
+        let commits = try store.log(from: tested, excluding: base.map { [$0] } ?? [], limit: 10_000)
+        var seen: Set<String> = []
+        // A merge is the queue's own commit; what it merged is in the list.
+        return commits.filter { $0.parents.count < 2 }.map(\.author).filter {
+            seen.insert("\($0.name) \($0.email)").inserted
         }
     }
 

@@ -6,6 +6,7 @@ import Store
 struct RequestHandler: Sendable {
     let commands: CommandHandler
     let queries: QueryHandler
+    let landings: LandingHandler
     let health: Health
 
     /// - Parameter user: Who asks: the owner of this process, or whoever is at the other end, as the kernel says.
@@ -16,6 +17,7 @@ struct RequestHandler: Sendable {
         do {
             if let answer = try await queries.reply(to: request) { return try await reply(answer) }
             if let answer = try await commands.reply(to: request, by: user) { return try await reply(answer) }
+            if let answer = try await landings.reply(to: request, by: user) { return try await reply(answer) }
             try await follow(request, reply)
         } catch {
             guard let refusal = RequestError(refusing: error) else { throw error }

@@ -349,7 +349,7 @@ actor RepositoryWatcher {
                 repository, snapshot: snapshot, refChanges: news.moves, rules: trust, keeping: file)
             return (observation, programs.map { Self.kept(observation, $0) } ?? [:])
         }
-        let observation = try await gathered.recognised(in: repository)
+        let observation = try await withQueueLandings(gathered.recognised(in: repository))
         say(observation.unreadable)
         let definitions = try await definitions(observation, kept)
         let name = repository.name
@@ -381,6 +381,27 @@ actor RepositoryWatcher {
             log.info("\(name): run \(run.id) \(run.request.workflow), \(run.request.subjectInWords)")
         }
         return outcome.queued
+    }
+
+    /// Puts in what merge queues have landed, in place of what was recognised of these changes.
+    private func withQueueLandings(_ observation: RefObservation) async throws -> RefObservation {
+        var observation = observation
+        for index in observation.branches.indices {
+            let branch = observation.branches[index]
+            guard let old = branch.old else { continue }
+            let known = try await host.queueLandings(of: repository.name, branch: branch.name)
+            guard !known.isEmpty else { continue }
+            let new = branch.new
+            let landed = try await withRepository(at: repository.gitDirectory) { repository in
+                try known.filter { landing in
+                    try repository.contains(landing.commit) && repository.isAncestor(landing.commit, of: new)
+                        && !repository.isAncestor(landing.commit, of: old)
+                }
+            }
+            observation.branches[index].landings.removeAll { one in landed.contains { $0.change == one.change } }
+            observation.branches[index].landings += landed
+        }
+        return observation
     }
 
     /// One line for each ref that can't be read, up to a number that a log can bear.

@@ -1,5 +1,6 @@
 import WorkflowPrograms
 import Engine
+import Git
 import Results
 import Store
 
@@ -15,6 +16,8 @@ protocol WatchHost: Sendable {
     func prepareForRuns() async
     /// Queues a run.
     func accept(_ request: RunRequest) async throws
+    /// What merge queues have landed in a branch of late, or are about to: they know it, and need not recognise it.
+    func queueLandings(of repository: String, branch: String) async throws -> [LandedChange]
     /// Carries out what the index decided when it recorded a look.
     func carryOut(_ superseded: [Supersession], _ toCancel: [Supersession]) async
 }

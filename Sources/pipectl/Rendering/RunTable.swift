@@ -23,6 +23,9 @@ enum RunTable {
     /// What a run is about, as every list shows it.
     static func subject(_ run: RunSummary) -> String {
         if let fix = run.fix { return fix.inWords + (run.change.map { ", change \($0)" } ?? "") }
+        if run.ref.hasPrefix(RunRequest.queuePrefix), let change = run.change {
+            return "merge queue of \(run.branch ?? ""), up to change \(change)"
+        }
         if let change = run.change {
             let title = (run.title ?? "").prefix(40)
             let fix = run.fixState.map { " [fix \($0.title)]" } ?? ""

@@ -16,6 +16,8 @@ struct TrustFacts: Sendable, Equatable {
     var isRelease = false
     /// Who wrote the head.
     var author: Signature
+    /// Who else wrote what is tested; of the commits of a merge queue.
+    var otherAuthors: [Signature] = []
     /// What the run brings against the protected branch, old names of renamed files too; empty if not known.
     var changedPaths: [String] = []
     /// What the trusted definition says.
@@ -51,10 +53,8 @@ struct TrustDecision: Sendable, Equatable {
                 acts.append(
                     "\(facts.subject) is not merged into \(branch) protected branch, but the workflow is a release")
             }
-            if !policy.allows(author: facts.author) {
-                tests.append(
-                    "its author \(facts.author.name) <\(facts.author.email)> is not among the allowed authors"
-                )
+            if let author = ([facts.author] + facts.otherAuthors).first(where: { !policy.allows(author: $0) }) {
+                tests.append("its author \(author.name) <\(author.email)> is not among the allowed authors")
             }
             tests += touched(facts, policy)
         }
