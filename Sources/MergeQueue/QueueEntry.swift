@@ -6,6 +6,8 @@ public struct QueueEntry: Sendable, Equatable, Codable, Identifiable {
     public var change: String
     /// The commit that was queued. A change that is pushed to leaves the queue.
     public var head: String
+    /// The first line of its message, which is foreign text.
+    public var title: String
     /// Entries with a larger one come first.
     public var priority: Int
     /// Who asked for it, in words.
@@ -13,13 +15,14 @@ public struct QueueEntry: Sendable, Equatable, Codable, Identifiable {
     /// When it was asked for, in milliseconds since 1970.
     public var askedAt: Int
 
-    public init(id: Int, change: String, head: String, priority: Int = 0, askedBy: String = "", askedAt: Int = 0) {
+    init(id: Int, _ wish: QueueWish) {
         self.id = id
-        self.change = change
-        self.head = head
-        self.priority = priority
-        self.askedBy = askedBy
-        self.askedAt = askedAt
+        change = wish.change
+        head = wish.head
+        title = wish.title
+        priority = wish.priority
+        askedBy = wish.askedBy
+        askedAt = wish.askedAt
     }
 }
 
@@ -27,14 +30,18 @@ public struct QueueEntry: Sendable, Equatable, Codable, Identifiable {
 public struct QueueWish: Sendable, Equatable {
     public var change: String
     public var head: String
+    public var title: String
     public var priority: Int
     public var askedBy: String
     /// In milliseconds since 1970.
     public var askedAt: Int
 
-    public init(change: String, head: String, priority: Int = 0, askedBy: String = "", askedAt: Int = 0) {
+    public init(
+        change: String, head: String, title: String = "", priority: Int = 0, askedBy: String = "", askedAt: Int = 0
+    ) {
         self.change = change
         self.head = head
+        self.title = title
         self.priority = priority
         self.askedBy = askedBy
         self.askedAt = askedAt

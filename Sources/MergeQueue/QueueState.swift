@@ -111,10 +111,7 @@ public struct QueueState: Sendable, Equatable, Codable {
             }
             entries.remove(at: index)
         }
-        entries.append(
-            QueueEntry(
-                id: nextID, change: wish.change, head: wish.head, priority: wish.priority, askedBy: wish.askedBy,
-                askedAt: wish.askedAt))
+        entries.append(QueueEntry(id: nextID, wish))
         nextID += 1
         sort()
     }

@@ -127,12 +127,7 @@ struct BranchLane: Sendable {
         let builder = StackBuilder(
             store: repository.store, branch: branch, method: try await found(state).landing.method,
             merger: try await ChangeMerger.find())
-        var titles: [String: String] = [:]
-        for entry in entries {
-            titles[entry.change] = try await queues.index.change(entry.change, of: repository.name)?.title
-        }
-        return .built(
-            on: base, entries: entries.map(\.id), try await builder.build(entries, on: commit, titles: titles))
+        return .built(on: base, entries: entries.map(\.id), try await builder.build(entries, on: commit))
     }
 
     private func test(_ result: StackResult, _ state: QueueState) async throws -> QueueEvent? {

@@ -58,7 +58,8 @@ struct LandingHandler: Sendable {
                     + "requires: [test])` to its WorkflowSet, and let that land first")
         }
         let wish = QueueWish(
-            change: name, head: wanted.head, priority: min(max(request.priority, -1_000), 1_000), askedBy: person,
+            change: name, head: wanted.head, title: String(wanted.title.prefix(500)),
+            priority: min(max(request.priority, -1_000), 1_000), askedBy: person,
             askedAt: Date().millisecondsSince1970)
         let change = try await queues.apply(
             .enqueue(wish), of: repository.name, branch: branch,
@@ -144,9 +145,9 @@ struct LandingHandler: Sendable {
         var entries: [MergeQueueStatus.Entry] = []
         for (index, position) in queue.state.positions.enumerated() {
             let entry = position.entry
-            let title = try await queues.index.change(entry.change, of: queue.repository)?.title ?? ""
             var shown = MergeQueueStatus.Entry(
-                position: index + 1, change: entry.change, title: title, head: entry.head, priority: entry.priority,
+                position: index + 1, change: entry.change, title: entry.title, head: entry.head,
+                priority: entry.priority,
                 askedBy: entry.askedBy, askedAt: Date(millisecondsSince1970: entry.askedAt),
                 state: .init(position.status))
             (shown.onTopOf, shown.with, shown.runs) = (position.onTopOf, position.with, position.runs)

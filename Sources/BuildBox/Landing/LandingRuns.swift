@@ -24,7 +24,7 @@ struct LandingRuns: Sendable {
         guard let last = entries.last else { return [:] }
         let record = try await index.change(last.change, of: repository)
         let change = Change(
-            name: last.change, head: last.head, target: branch, targetCommit: target, title: record?.title ?? "",
+            name: last.change, head: last.head, target: branch, targetCommit: target, title: last.title,
             author: record?.author ?? "")
         let recognition = MergedChange.Recognition(found.landing.method)
         let changes = zip(entries, result.commits).map { entry, commit in

@@ -15,13 +15,12 @@ struct StackBuilder: Sendable {
 
     /// What became of each entry; after one that can't be merged there are no more.
     ///
-    /// - Parameter titles: The first line of each change's message, by the change's name.
     /// - Throws: `GitError` where the repository can't be read or written.
-    func build(_ entries: [QueueEntry], on base: OID, titles: [String: String]) async throws -> [BuiltEntry] {
+    func build(_ entries: [QueueEntry], on base: OID) async throws -> [BuiltEntry] {
         var built: [BuiltEntry] = []
         var tip = base
         for entry in entries {
-            let made = try await add(entry, title: titles[entry.change] ?? "", on: tip)
+            let made = try await add(entry, on: tip)
             built.append(made)
             guard case .commit(let commit, _) = made, let next = OID(hex: commit) else { break }
             tip = next
@@ -29,7 +28,7 @@ struct StackBuilder: Sendable {
         return built
     }
 
-    private func add(_ entry: QueueEntry, title: String, on tip: OID) async throws -> BuiltEntry {
+    private func add(_ entry: QueueEntry, on tip: OID) async throws -> BuiltEntry {
         guard let head = OID(hex: entry.head) else { return .failed(.unmergeable("its head is no commit")) }
         let obstacle = try await withRepository(at: store) { try Self.obstacle(head, tip, $0) }
         if let obstacle { return .failed(obstacle) }
@@ -49,7 +48,7 @@ struct StackBuilder: Sendable {
         case .merged(let tree):
             return try await withRepository(at: store) { store in
                 if try store.commit(tip).tree == tree { return .failed(.nothing) }
-                let commit = try commit(tree, entry, title, head, tip, store)
+                let commit = try commit(tree, entry, head, tip, store)
                 return .commit(commit.hex, tree: tree.hex)
             }
         }
@@ -74,7 +73,7 @@ struct StackBuilder: Sendable {
     // MARK: Squash and merge
 
     private func commit(
-        _ tree: OID, _ entry: QueueEntry, _ title: String, _ head: OID, _ tip: OID, _ store: Repository
+        _ tree: OID, _ entry: QueueEntry, _ head: OID, _ tip: OID, _ store: Repository
     ) throws -> OID {
         let (change, target) = (try store.commit(head), try store.commit(tip))
         let committer = Self.committer(after: [change, target])
@@ -82,21 +81,21 @@ struct StackBuilder: Sendable {
         case .merge:
             return try store.createCommit(
                 tree: tree, parents: [tip, head], author: committer, committer: committer,
-                message: "Merge change \(entry.change) into \(branch)\n\n\(Self.line(title))\n")
+                message: "Merge change \(entry.change) into \(branch)\n\n\(Self.line(entry.title))\n")
         case .squash, .rebase:
             return try store.createCommit(
                 tree: tree, parents: [tip], author: change.author, committer: committer,
-                message: try squashMessage(entry, title, change, head, tip, store))
+                message: try squashMessage(entry, change, head, tip, store))
         }
     }
 
     /// The change's own message where it is one commit; else its title, and the first lines of its commits.
     private func squashMessage(
-        _ entry: QueueEntry, _ title: String, _ change: Commit, _ head: OID, _ tip: OID, _ store: Repository
+        _ entry: QueueEntry, _ change: Commit, _ head: OID, _ tip: OID, _ store: Repository
     ) throws -> String {
         let commits = try store.log(from: head, excluding: [tip], limit: 100).filter { $0.parents.count < 2 }
         let name = entry.change.allSatisfy(\.isNumber) ? "#\(entry.change)" : entry.change
-        let first = Self.line(title.isEmpty ? change.summary : title)
+        let first = Self.line(entry.title.isEmpty ? change.summary : entry.title)
         let subject = first.isEmpty ? "Change \(name)" : "\(first) (\(name))"
         if commits.count == 1 {
             let body = change.message.split(separator: "\n", omittingEmptySubsequences: false).dropFirst()
