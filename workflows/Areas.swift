@@ -10,11 +10,12 @@ let areas = [
     Area(
         "build-box", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/Masking", "Sources/Pipeline",
-        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets",
-        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Sources/stepinit", "Sources/swift-reader", "Tests/BuildBoxTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/Masking", "Sources/MergeQueue",
+        "Sources/Pipeline", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
+        "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/stepinit", "Sources/swift-reader", "Tests/BuildBoxTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area(
         "control", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Git",
@@ -29,12 +30,12 @@ let areas = [
         "end-to-end", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator",
         "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency",
         "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Forges",
-        "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup",
-        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets",
-        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Sources/pipectl", "Sources/stepinit", "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support",
-        "script", "workflows"
+        "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline",
+        "Sources/ProjectSetup", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
+        "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Sources/swift-reader", "Tests/EndToEndTests",
+        "Tests/Support", "script", "workflows"
     ),
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -47,11 +48,11 @@ let areas = [
         "fault", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
         "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/MCP",
-        "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints", "Sources/Reports",
-        "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests",
-        "Tests/Support", "Tests/TestBasics"
+        "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
+        "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "forges", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Forges", "Sources/Git",
@@ -62,10 +63,10 @@ let areas = [
         "fuzz", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
         "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/MCP",
-        "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints", "Sources/Reports",
-        "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
+        "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
         "Sources/swift-reader", "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests",
         "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests"
     ),
@@ -80,11 +81,11 @@ let areas = [
         "pipectl", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
         "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/MCP",
-        "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints", "Sources/Reports",
-        "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/Support", "Tests/pipectlTests",
-        "docs"
+        "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/Support",
+        "Tests/pipectlTests", "docs"
     ),
     Area("pipeline", "Sources/Pipeline", "Tests/PipelineTests", "Tests/TestBasics"),
     Area(
