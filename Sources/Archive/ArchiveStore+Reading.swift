@@ -46,6 +46,11 @@ extension ArchiveStore {
         try await names(in: "results", of: id)
     }
 
+    /// A result file of a run, as it was archived; nil if it has none of this name.
+    public func resultFile(_ id: RunID, _ name: String) async throws -> [UInt8]? {
+        try await file("results/\(name)", of: id)
+    }
+
     /// A file of a run; nil if it has none of this name. What waits in the index is newer than what the archive has.
     private func file(_ path: String, of id: RunID) async throws -> [UInt8]? {
         if let queued = try await queue?.queuedArchiveFile(path, of: id) {

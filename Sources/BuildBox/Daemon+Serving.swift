@@ -104,7 +104,8 @@ extension Daemon {
                     seen.withLock { $0 = news.mark(of: []) }
                 }
             },
-            facts: { try await facts.facts($0) })
+            facts: { try await facts.facts($0) },
+            resultFile: { [store = requests.queries.bundles.store] in try await store.resultFile($0, $1) })
         services.append(UntilShutdown { await forges.run() })
         return services
     }

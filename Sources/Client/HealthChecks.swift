@@ -18,6 +18,12 @@ package struct HealthCheck: Encodable, Sendable {
     package var isGood: Bool
     /// The result; if it is not good, with the next step.
     package var found: String
+
+    package init(name: String, isGood: Bool, found: String) {
+        self.name = name
+        self.isGood = isGood
+        self.found = found
+    }
 }
 
 /// The checks of `pipectl doctor`.

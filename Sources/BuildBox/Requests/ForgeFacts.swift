@@ -1,3 +1,4 @@
+import Archive
 import Control
 import Forges
 import Git
@@ -25,6 +26,7 @@ struct ForgeFacts: Sendable {
             // If the report can't be read, the verdict and its reason are shown.
             if summary.isArchived { facts.document = try? await bundles.archivedDocument(summary.id) }
             if let document = facts.document { facts.delta = await delta(document) }
+            if summary.isArchived { facts.resultFiles = (try? await bundles.store.resultFiles(summary.id)) ?? [] }
         }
         return facts
     }

@@ -365,6 +365,7 @@ extension PlannedStep {
         (findings ?? []).flatMap { source in
             switch source {
             case .sarif(let glob): ["sarif", glob]
+            case .codeScanning(let glob): ["code scanning", glob]
             case .output: ["findings in output"]
             case .matching(let rule):
                 ["matching", rule.name, rule.severity, "\(rule.templates.count)"] + rule.templates

@@ -20,7 +20,9 @@ extension Runner {
         var readsOutput = false
         for source in step.findings ?? [] {
             switch source {
-            case .sarif(let pattern): found += sarif(pattern, step, index, before, &attempt)
+            case .sarif(let pattern): found += sarif(pattern, "findings.sarif", step, index, before, &attempt)
+            case .codeScanning(let pattern):
+                found += sarif(pattern, CodeScanningFile.suffix, step, index, before, &attempt)
             case .output: readsOutput = true
             case .matching(let rule): rules.append(rule)
             }
@@ -67,7 +69,7 @@ extension Runner {
     }
 
     private func sarif(
-        _ pattern: String, _ step: PlannedStep, _ index: Int, _ before: [String: WorkspaceFiles.Stamp],
+        _ pattern: String, _ name: String, _ step: PlannedStep, _ index: Int, _ before: [String: WorkspaceFiles.Stamp],
         _ attempt: inout Attempt
     ) -> [Finding] {
         guard let glob = try? Glob(pattern) else { return [] }
@@ -81,7 +83,7 @@ extension Runner {
         for match in own.prefix(100) {
             let copied =
                 "\(String(index + 1).leftPadded(to: 3))-\(attempt.record.number)-"
-                + "\(attempt.resultFiles.count + 1)-findings.sarif"
+                + "\(attempt.resultFiles.count + 1)-\(name)"
             let target = setting.results.appending(copied)
             do {
                 _ = try files.copy(match.path, to: target, masker: setting.secrets.masker, policy: .mask)

@@ -17,9 +17,7 @@ extension Runner {
             case .swiftPMConsole: nil
             }
         }
-        let sarif = (step.findings ?? []).compactMap { source -> Glob? in
-            if case .sarif(let pattern) = source { try? Glob(pattern) } else { nil }
-        }
+        let sarif = (step.findings ?? []).compactMap { $0.sarifGlob.flatMap { try? Glob($0) } }
         guard !globs.isEmpty || !sarif.isEmpty else { return [:] }
         let search = WorkspaceFiles(root: setting.workspaceView, limits: setting.fileLimits).matching(globs + sarif)
         if let gap = search.gap, gap.machineError != nil { throw gap }

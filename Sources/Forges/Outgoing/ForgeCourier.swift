@@ -20,6 +20,8 @@ struct ForgeCourier: Sendable {
     let index: Store.Index
     let service: any ForgeService
     let log: Logger
+    /// Reads a result file of a run; nil if it is gone.
+    var resultFile: @Sendable (RunID, String) async throws -> [UInt8]? = { _, _ in nil }
     var now: @Sendable () -> Date = { Date() }
 
     /// Delivers every item that is due.
@@ -72,6 +74,12 @@ struct ForgeCourier: Sendable {
         case .check(let state): try await service.show(state, after: past)
         case .comment(let state): try await service.show(state, after: past)
         case .review(let state): try await service.show(state, after: past)
+        case .scan(let scan):
+            if let sarif = try await resultFile(scan.run, scan.file) {
+                try await service.send(scan, sarif)
+            } else {
+                throw ForgeError(.refused, "run \(scan.run) has no \(scan.file) any more")
+            }
         }
     }
 
@@ -102,6 +110,7 @@ enum ForgeWanted: Sendable, Equatable, Codable {
     case check(CheckState)
     case comment(CommentState)
     case review(ReviewState)
+    case scan(ScanState)
 
     /// The item's name, unique in a repository. A later state of the same item replaces it.
     var thing: String {
@@ -109,6 +118,7 @@ enum ForgeWanted: Sendable, Equatable, Codable {
         case .check(let state): "check \(state.workflow) \(state.commit)"
         case .comment(let state): "comment \(state.change)"
         case .review(let state): "review \(state.change)"
+        case .scan(let scan): "scan \(scan.workflow) \(scan.commit) \(scan.step) \(scan.number)"
         }
     }
 

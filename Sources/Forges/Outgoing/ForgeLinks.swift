@@ -28,6 +28,7 @@ public struct ForgeLinks: Sendable {
     private let credentials: ForgeCredentialStore
     private let log: Logger
     private let facts: @Sendable (RunSummary) async throws -> ForgeRunFacts
+    private let resultFile: @Sendable (RunID, String) async throws -> [UInt8]?
     private let news: @Sendable () -> ForgeNews
 
     /// - Parameters:
@@ -37,13 +38,15 @@ public struct ForgeLinks: Sendable {
     public init(
         index: Store.Index, credentials: ForgeCredentialStore, log: Logger,
         news: @escaping @Sendable () -> ForgeNews,
-        facts: @escaping @Sendable (RunSummary) async throws -> ForgeRunFacts
+        facts: @escaping @Sendable (RunSummary) async throws -> ForgeRunFacts,
+        resultFile: @escaping @Sendable (RunID, String) async throws -> [UInt8]?
     ) {
         self.index = index
         self.credentials = credentials
         self.log = log
         self.news = news
         self.facts = facts
+        self.resultFile = resultFile
     }
 
     /// Runs until the task is cancelled. It takes up connections that are added or removed meanwhile.
@@ -123,7 +126,7 @@ public struct ForgeLinks: Sendable {
         let address = try ForgeAddress(json: record.address)
         return ForgeCourier(
             repository: record.repository, index: index,
-            service: try ForgeSession(address, credential, http: http).service, log: log)
+            service: try ForgeSession(address, credential, http: http).service, log: log, resultFile: resultFile)
     }
 }
 

@@ -39,7 +39,11 @@ struct ForgeRecorder: Sendable {
         if let run = try await index.run(news.run), isShown(run) {
             let newest = try await index.newestRun(of: run.summary.workflow, at: run.summary.head, in: repository)
             // Only the newest run of a workflow and commit is shown.
-            if newest == run.id { wanted.append(.check(CheckRenderer.check(try await facts(run.summary)))) }
+            if newest == run.id {
+                let facts = try await facts(run.summary)
+                wanted.append(.check(CheckRenderer.check(facts)))
+                wanted += ScanRenderer.scans(facts).map { .scan($0) }
+            }
             wanted += try await ofChange(run.summary)
         }
         try await index.wantForgeItems(

@@ -25,6 +25,8 @@ public struct ForgeRunFacts: Sendable {
     public var document: ReportDocument?
     /// What the change alters; nil for runs of branches, and where it is not needed or not known.
     public var delta: ChangeDelta?
+    /// The names of the result files of an ended run.
+    public var resultFiles: [String] = []
     /// The run's page; nil if there is none.
     public var link: String?
     /// Whether presses of buttons reach pipectl.

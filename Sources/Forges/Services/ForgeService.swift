@@ -1,25 +1,4 @@
-import AsyncHTTPClient
 import Foundation
-
-/// A permission that pipectl needs at a forge, and whether it has it.
-public struct ForgePermission: Sendable, Equatable, Codable {
-    /// The forge's name for it: `checks: write`.
-    public var name: String
-    /// What it is needed for: `show verdicts`.
-    public var purpose: String
-    /// Whether pipectl has it.
-    public var isGranted: Bool
-    /// What to do if it is missing.
-    public var remedy: String?
-}
-
-/// pipectl's identity at a forge.
-public struct ForgeIdentity: Sendable, Equatable, Codable {
-    /// The account that writes the comments: `pipectl[bot]`.
-    public var login: String
-    /// All permissions that pipectl needs there.
-    public var permissions: [ForgePermission]
-}
 
 /// What is known about an item at a forge before it is shown again.
 struct ForgePast: Sendable, Equatable {
@@ -51,6 +30,15 @@ protocol ForgeService: Sendable {
     ///
     /// - Returns: The value to pass to the next call for the same change.
     func show(_ state: ReviewState, after past: ForgePast) async throws -> String?
+
+    /// Sends a SARIF file to the forge's code scanning; does nothing where the forge has none.
+    ///
+    /// - Returns: The forge's id of it.
+    func send(_ scan: ScanState, _ sarif: [UInt8]) async throws -> String?
+}
+
+extension ForgeService {
+    func send(_ scan: ScanState, _ sarif: [UInt8]) async throws -> String? { nil }
 }
 
 extension ForgeSession {

@@ -14,10 +14,6 @@ struct GitHubService: ForgeService, ForgeMergeService, ForgeReviewService {
     let session: ForgeSession
     var root: String { "/repos/\(session.address.project)" }
 
-    func identity() async throws -> ForgeIdentity {
-        session.isApp ? try await appIdentity() : try await tokenIdentity()
-    }
-
     func show(_ state: CheckState, after past: ForgePast) async throws -> String? {
         session.isApp
             ? try await showCheckRun(state, after: past) : try await showStatus(state, after: past)
@@ -29,54 +25,6 @@ struct GitHubService: ForgeService, ForgeMergeService, ForgeReviewService {
             state, after: past,
             at: CommentPaths(
                 list: path, create: path, update: "\(root)/issues/comments", updateMethod: .patch, limit: 65_000))
-    }
-
-    // MARK: Identity
-
-    private func appIdentity() async throws -> ForgeIdentity {
-        struct App: Decodable { var slug: String }
-        struct Installation: Decodable { var permissions: [String: String] }
-        guard let authorization = try await session.appAuthorization() else { return try await tokenIdentity() }
-        let app = try await session.client.send(.get("/app"), authorization: authorization).decode(App.self)
-        let granted = try await session.client.send(.get("\(root)/installation"), authorization: authorization)
-            .decode(Installation.self).permissions
-        let wanted = [
-            ("checks", "write", "show verdicts as checks"), ("pull_requests", "write", "comment on pull requests"),
-            ("contents", "read", "read commits"), ("metadata", "read", "find the repository"),
-        ]
-        let permissions = wanted.map { name, level, purpose in
-            let has = granted[name]
-            return ForgePermission(
-                name: "\(name): \(level)", purpose: purpose,
-                isGranted: has == level || has == "write" || has == "admin",
-                remedy: "give the App \"\(name): \(level)\" in its settings and accept the change where it is installed"
-            )
-        }
-        return ForgeIdentity(login: "\(app.slug)[bot]", permissions: permissions)
-    }
-
-    private func tokenIdentity() async throws -> ForgeIdentity {
-        struct Status: Encodable { var state: String, context: String }
-        struct Comment: Encodable { var body: String }
-        _ = try await session.send(.get(root))
-        let statuses = try await session.mayDo(
-            .send(
-                .post, "\(root)/statuses/\(ForgeSession.noCommit)", Status(state: "pending", context: "pipectl/connect")
-            ))
-        let comments = try await session.mayDo(
-            .send(
-                .patch, "\(root)/issues/comments/\(ForgeSession.noComment)",
-                Comment(body: "pipectl tries whether it may comment.")))
-        return ForgeIdentity(
-            login: "the token's owner",
-            permissions: [
-                ForgePermission(
-                    name: "commit statuses: write", purpose: "show verdicts as commit statuses", isGranted: statuses,
-                    remedy: "use a token with this permission, of a person who may push to \(session.address.project)"),
-                ForgePermission(
-                    name: "pull requests: write", purpose: "comment on pull requests", isGranted: comments,
-                    remedy: "use a token with this permission"),
-            ])
     }
 
     // MARK: Statuses

@@ -10,19 +10,45 @@ struct GitLabService: ForgeService, ForgeMergeService, ForgeReviewService {
 
     func identity() async throws -> ForgeIdentity {
         struct User: Decodable { var username: String }
-        struct Status: Encodable { var state: String, name: String }
-        let user = try await session.send(.get("/user")).decode(User.self)
-        _ = try await session.send(.get(root))
-        let statuses = try await session.mayDo(
-            .send(
-                .post, "\(root)/statuses/\(ForgeSession.noCommit)", Status(state: "pending", name: "pipectl/connect")))
+        struct Project: Decodable {
+            var permissions: Permissions?
+            struct Permissions: Decodable { var projectAccess: Access?, groupAccess: Access? }
+            struct Access: Decodable { var accessLevel: Int? }
+        }
+        let answer = try await session.send(.get("/user"))
+        let user = try answer.decode(User.self)
+        let project = try await session.send(.get(root)).decode(Project.self)
+        let levels = [project.permissions?.projectAccess?.accessLevel, project.permissions?.groupAccess?.accessLevel]
+        let remedy = "use a project token with the role Developer and the scope \"api\""
+        // 30 is the role Developer.
+        let isDeveloper = levels.compactMap { $0 }.max().map { $0 >= 30 } ?? true
+        let hasScope = try await hasScope()
         return ForgeIdentity(
             login: user.username,
             permissions: [
                 ForgePermission(
-                    name: "api", purpose: "show verdicts as commit statuses and comment", isGranted: statuses,
-                    remedy: "use a project token with the role Developer and the scope \"api\"")
-            ])
+                    name: "api", purpose: "show verdicts as commit statuses and comment", isGranted: hasScope,
+                    remedy: remedy),
+                ForgePermission(
+                    name: "Developer", purpose: "write to commits of the project", isGranted: isDeveloper,
+                    remedy: remedy),
+            ], rateLimit: ForgeRateLimit(answer.headers))
+    }
+
+    /// Source: https://docs.gitlab.com/api/personal_access_tokens/#get-details-on-a-personal-access-token
+    private func hasScope() async throws -> Bool {
+        struct Token: Decodable { var scopes: [String] }
+        struct Status: Encodable { var state: String, name: String }
+        do {
+            return try await session.send(.get("/personal_access_tokens/self")).decode(Token.self).scopes.contains(
+                "api")
+        } catch let error as ForgeError where [.notFound, .refused, .forbidden].contains(error.code) {
+            // A GitLab before 15.5, or a token of another kind: only a try tells.
+            return try await session.mayDo(
+                .send(
+                    .post, "\(root)/statuses/\(ForgeSession.noCommit)",
+                    Status(state: "pending", name: "pipectl/connect")))
+        }
     }
 
     func show(_ state: CheckState, after past: ForgePast) async throws -> String? {

@@ -10,14 +10,23 @@ struct GiteaService: ForgeService, ForgeMergeService, ForgeReviewService {
 
     func identity() async throws -> ForgeIdentity {
         struct User: Decodable { var login: String }
+        struct Repository: Decodable {
+            var permissions: Permissions?
+            struct Permissions: Decodable { var push: Bool? }
+        }
         struct Status: Encodable { var state: String, context: String }
         struct Comment: Encodable { var body: String }
-        let user = try await session.send(.get("/user")).decode(User.self)
-        _ = try await session.send(.get(root))
-        let statuses = try await session.mayDo(
-            .send(
-                .post, "\(root)/statuses/\(ForgeSession.noCommit)", Status(state: "pending", context: "pipectl/connect")
-            ))
+        let answer = try await session.send(.get("/user"))
+        let user = try answer.decode(User.self)
+        let repository = try await session.send(.get(root)).decode(Repository.self)
+        // It tells a person's role, but nothing of a token's scopes.
+        var statuses = repository.permissions?.push ?? true
+        if statuses {
+            statuses = try await session.mayDo(
+                .send(
+                    .post, "\(root)/statuses/\(ForgeSession.noCommit)",
+                    Status(state: "pending", context: "pipectl/connect")))
+        }
         let comments = try await session.mayDo(
             .send(
                 .patch, "\(root)/issues/comments/\(ForgeSession.noComment)",
@@ -27,11 +36,11 @@ struct GiteaService: ForgeService, ForgeMergeService, ForgeReviewService {
             permissions: [
                 ForgePermission(
                     name: "write:repository", purpose: "show verdicts as commit statuses", isGranted: statuses,
-                    remedy: "use a token with this scope, of a person who may write to \(session.address.project)"),
+                    remedy: "use a token with this scope, of somebody who may write to \(session.address.project)"),
                 ForgePermission(
                     name: "write:issue", purpose: "comment on pull requests", isGranted: comments,
                     remedy: "use a token with this scope"),
-            ])
+            ], rateLimit: ForgeRateLimit(answer.headers))
     }
 
     func show(_ state: CheckState, after past: ForgePast) async throws -> String? {

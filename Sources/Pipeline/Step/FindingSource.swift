@@ -5,10 +5,26 @@
 public enum FindingSource: Sendable, Equatable, Codable {
     /// SARIF 2.1.0 files, as a glob below the workspace.
     case sarif(String)
+    /// SARIF 2.1.0 files, like ``sarif(_:)``, which are also sent to GitHub's code scanning.
+    ///
+    /// They are sent when the run has ended, for the pushed commit, if the repository is connected with GitHub and the
+    /// credential may do it (`security_events: write`). `pipectl forge status` shows what GitHub refused. Paths in them
+    /// should be relative to the repository.
+    case codeScanning(String)
     /// The step's output, in the formats of swiftc, clang, gcc, SwiftLint, swift-format, Python and others.
     case output
     /// The step's output, by a rule of your own.
     case matching(FindingRule)
+}
+
+extension FindingSource {
+    /// The glob of SARIF files, wherever they go; nil for other sources.
+    package var sarifGlob: String? {
+        switch self {
+        case .sarif(let glob), .codeScanning(let glob): glob
+        case .output, .matching: nil
+        }
+    }
 }
 
 /// The format of a tool's output line, as a template: `"{file}:{line}: {severity} {rule}: {message}"`.

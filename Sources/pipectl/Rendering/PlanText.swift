@@ -77,6 +77,7 @@ enum PlanText {
     private static func findings(_ source: FindingSource) -> String {
         switch source {
         case .sarif(let glob): glob
+        case .codeScanning(let glob): "\(glob) for code scanning"
         case .output: "from its output"
         case .matching(let rule): "from its output by rule \(rule.name)"
         }

@@ -8,7 +8,7 @@ struct UsableGlobs: PlanRule {
                 case .swiftPMConsole: nil
                 }
             }
-            let findings = (step.findings ?? []).compactMap { if case .sarif(let glob) = $0 { glob } else { nil } }
+            let findings = (step.findings ?? []).compactMap(\.sarifGlob)
             for glob in results + findings + step.artifacts + step.inputs + step.outputs {
                 do throws(GlobProblem) { _ = try Glob(glob) } catch { report(step.name, error.description) }
             }

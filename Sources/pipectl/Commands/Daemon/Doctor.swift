@@ -11,7 +11,11 @@ struct Doctor: AsyncParsableCommand {
     @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
-        let checks = await HealthChecks { [state] in try state.folder() }.run()
+        var checks = await HealthChecks { [state] in try state.folder() }.run()
+        // Without a state folder there is no connection, and the checks say what is wrong with it.
+        for forge in (try? await ForgeHealth.all(state, asksForges: true)) ?? [] {
+            checks.append(HealthCheck(name: "forge", isGood: forge.isGood, found: forge.line))
+        }
         if json {
             try JSONOutput.print(checks)
         } else {

@@ -4,6 +4,7 @@ public import ArgumentParser
 import Control
 import Foundation
 import Forges
+import Sandbox
 import SystemPackage
 import TerminalText
 
@@ -11,10 +12,12 @@ struct ForgeConnect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "connect", abstract: "Connects a repository with its forge, after it has tried each permission.",
         discussion: """
-            The credential is the first of these that exists: --token-file, --app with --key-file, systemd's \
+            The credential is the first of these that exists: --token-file, --app with --key-file, --gh, systemd's \
             credential pipectl-forge-NAME, the environment variable PIPECTL_FORGE_TOKEN, the one that is stored already, \
             standard input (typing is hidden on a terminal). It is never taken from the command line, because other users \
             can see that.
+
+            --manifest prints what a GitHub App for pipectl needs, and the page at which GitHub registers it.
             """)
 
     @OptionGroup var state: StateOptions
@@ -32,25 +35,36 @@ struct ForgeConnect: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A file with the App's private key, unchanged as GitHub gave it.", valueName: "file"))
     var keyFile: String?
 
+    @Flag(help: "Takes the token of GitHub's command line: gh auth token.") var gh = false
+    @Flag(help: "Prints the manifest of a GitHub App and how to register it. Connects nothing.") var manifest = false
+    @Option(help: ArgumentHelp("Where GitHub is to send events, for --manifest.", valueName: "url"))
+    var webhook: String?
+
     func validate() throws {
+        if webhook != nil, !manifest { throw ValidationError("--webhook goes with --manifest") }
+        if [app != nil, tokenFile != nil, gh].count(where: { $0 }) > 1, app == nil || tokenFile == nil {
+            throw ValidationError("--gh excludes --app and --token-file")
+        }
         if (app == nil) != (keyFile == nil) { throw ValidationError("--app and --key-file go together") }
         if app != nil, tokenFile != nil { throw ValidationError("--app and --token-file exclude each other") }
     }
 
     func run() async throws {
         let address = try ForgeAddress(url, kind: kind, api: api)
+        if manifest { return try printManifest(address) }
         let place = place.place
         let facts = try await state.ask(.repository(place), "forge connect") {
             if case .repository(let facts) = $0 { facts } else { nil }
         }
         let store = ForgeCredentialStore(folder: FilePath(try state.folder().forges))
-        let (credential, isNew) = try credential(for: facts.name, in: store)
+        let (credential, isNew) = try await credential(for: facts.name, in: store)
         let identity = try await ForgeConnector.identity(at: address, with: credential)
         Terminal.say("\(address.project) at \(address.kind.title), as \(TerminalText.name(identity.login, limit: 100))")
         for permission in identity.permissions {
-            Terminal.say("  \(permission.isGranted ? "✓" : "✗") \(permission.name): to \(permission.purpose)")
+            let sign = permission.isGranted ? "✓" : permission.isNeeded ? "✗" : "–"
+            Terminal.say("  \(sign) \(permission.name): to \(permission.purpose)")
         }
-        let lacking = identity.permissions.filter { !$0.isGranted }
+        let lacking = identity.lacking
         if !lacking.isEmpty {
             let remedies = lacking.compactMap(\.remedy).map { "  \($0)" }.joined(separator: "\n")
             throw CommandEnd(
@@ -70,14 +84,48 @@ struct ForgeConnect: AsyncParsableCommand {
     /// The credential, and whether it is to be stored.
     private func credential(
         for repository: String, in store: ForgeCredentialStore
-    ) throws -> (ForgeCredential, isNew: Bool) {
+    ) async throws -> (ForgeCredential, isNew: Bool) {
         if let app, let keyFile {
             return (try ForgeCredential(text: "app \(app)\n\(try Self.text(of: keyFile))"), true)
         }
         if let tokenFile { return (try ForgeCredential(text: try Self.text(of: tokenFile)), true) }
+        if gh { return (try await Self.tokenOfGH(url), true) }
         if let (found, _) = try store.credential(for: repository) { return (found, false) }
         let bytes = try HiddenInput.read(prompt: "Token: ", limit: 64 << 10)
         return (try ForgeCredential(text: String(decoding: bytes, as: UTF8.self)), true)
+    }
+
+    /// The token that GitHub's command line keeps for the host of `url`.
+    private static func tokenOfGH(_ url: String) async throws -> ForgeCredential {
+        let host = URL(string: url)?.host(percentEncoded: false) ?? "github.com"
+        let result: ExternalCommandResult
+        do {
+            result = try await ExternalCommand(
+                "gh", ["auth", "token", "--hostname", host], deadline: .seconds(30), outputLimit: 64 << 10
+            ).run()
+        } catch let error as ExternalCommandError {
+            throw CommandEnd(code: 2, message: "\(error)")
+        }
+        // What it printed is not shown: it may be a token.
+        guard result.succeeded, let credential = try? ForgeCredential(text: result.text) else {
+            throw CommandEnd(
+                code: 2, message: "gh has no token for \(host); run `gh auth login --hostname \(host)` first")
+        }
+        return credential
+    }
+
+    private func printManifest(_ address: ForgeAddress) throws {
+        let app = try GitHubApp(for: address, webhook: webhook)
+        Terminal.print(try app.manifest())
+        Terminal.say(
+            """
+            1. Open this page, which is filled in, as an owner of the organisation, and press "Create GitHub App":
+               \(app.organisationPage)
+               For a person's own account: \(app.personalPage)
+            2. On the App's page, note its App ID, and press "Generate a private key": the browser saves a .pem file.
+            3. Under "Install App", install it for \(address.project).
+            4. Run: pipectl forge connect \(address.web) --app ID --key-file FILE.pem
+            """)
     }
 
     private static func text(of path: String) throws -> String {
