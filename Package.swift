@@ -300,7 +300,7 @@ let package = Package(
                 "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            swiftSettings: settings),
+            exclude: ["Places/machine.py"], swiftSettings: settings),
         .testTarget(
             name: "StoreTests",
             dependencies: [

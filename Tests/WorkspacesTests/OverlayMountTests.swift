@@ -36,12 +36,13 @@ struct OverlayMountTests {
             let mount = try #require(space.mount)
             let folder = "\(ground.folder)/run"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            var setting = RunSetting(
-                workspace: FilePath(space.path), folder: FilePath(folder),
-                environment: RunSetting.baseEnvironment(ProcessInfo.processInfo.environment),
-                closureCommand: { _ in ["/bin/false"] }, stepInit: FilePath(ground.layering.stepInit))
-            setting.workspaceMount = mount
-            setting.runSandbox = RunSandbox(sandbox: ground.sandbox, user: user)
+            var place = LocalPlace(
+                workspace: FilePath(space.path), folder: FilePath(folder), stepInit: FilePath(ground.layering.stepInit))
+            place.workspaceMount = mount
+            place.runSandbox = RunSandbox(sandbox: ground.sandbox, user: user)
+            let setting = RunSetting(
+                place: place, folder: FilePath(folder),
+                environment: RunSetting.baseEnvironment(ProcessInfo.processInfo.environment))
             let runner = Runner(setting: setting, pool: SlotPool(slots: 1)) { _ in }
             func plan(_ script: String, _ artifacts: [String] = []) -> Plan {
                 var step = PlannedStep(name: "step", action: .shell(script))

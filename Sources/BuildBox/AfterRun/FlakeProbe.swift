@@ -47,7 +47,7 @@ struct FlakeProbe: RunListener {
             guard step.runsNamedTests == true, step.status == .failed, step.standsFor == nil,
                 step.attempts.last?.exitCode.map({ $0 > 0 && $0 < 126 }) == true
             else { return nil }
-            let failed = Runner.failures(among: step.tests?.of(run.tests) ?? [])
+            let failed = TestResults.lastFailures(among: step.tests?.of(run.tests) ?? [])
             guard !failed.isEmpty, failed.count <= mostTests else { return nil }
             return .flakeProbe(number, step.name, failed, as: request)
         }

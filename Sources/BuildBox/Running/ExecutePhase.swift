@@ -42,7 +42,8 @@ struct ExecutePhase: Sendable {
             (setting.keys, setting.proved) = (proofs.keys, proofs.proved)
         }
         (setting.withheld, setting.tracked) = (proofs.keyed.withheld, proofs.keyed.tracked)
-        prepareNext(task, prepared, provided, &setting)
+        // The next run could only read the caches that this one writes until its sandboxes have ended.
+        if provided.enclosed.written.isEmpty { setting.finished = { [monitor] in monitor.stepsEnded(task) } }
         let mayWait = prepared.plan.steps.contains { $0.action == .approval }
         let runner = Runner(setting: setting, pool: pool) { [monitor] event in
             monitor.step(event, of: task.id, mayWaitForApproval: mayWait)
@@ -53,27 +54,15 @@ struct ExecutePhase: Sendable {
     private func setting(
         _ task: RunTask, _ prepared: RunPreparation, _ provided: ProvidePhase.Provided
     ) -> RunSetting {
-        let (options, enclosed, space) = (settings.options, provided.enclosed, provided.lease.workspace)
-        let (workflow, program, run) = (task.request.workflow, prepared.program, task.run)
-        let contextFile =
-            enclosed.runSandbox != nil && Sandbox.hasMounts
-            ? Sandbox.Place.context : RunSandboxLease.contextFile(in: task.place.folder)
+        let options = settings.options
+        let run = task.run
         var setting = RunSetting(
-            workspace: FilePath(space.path), folder: FilePath(task.place.folder),
-            environment: RunVariables.environment(prepared, run),
-            closureCommand: { step in
-                program.closureCommand(workflow: workflow, step: step, contextFile: contextFile)
-            },
-            stepInit: FilePath(settings.stepInit), grace: options.grace,
+            place: place(task, prepared, provided), folder: FilePath(task.place.folder),
+            environment: RunVariables.environment(prepared, run), grace: options.grace,
             logLimits: LogLimits(head: options.logBytes, tail: options.logBytes), secrets: provided.secrets,
             approval: { [approval] step, stop in await approval.decision(on: step, of: run, prepared, stop) })
-        setting.workspaceMount = space.mount
-        setting.runSandbox = enclosed.runSandbox
-        // A sandbox that waited shows the folder that was there before. A checkout after failed layers is another one.
-        setting.standby = space.problem == nil ? enclosed.standby : nil
         setting.stepLimits = options.stepLimits
         setting.runLimits = options.runLimits
-        setting.controlGroups = settings.controlGroups
         setting.shutdown = options.shutdown
         setting.quarantine = QuarantineList(prepared.declaration.quarantine).active
         setting.onlyTests = prepared.plan.narrowed(by: task.request)
@@ -81,19 +70,36 @@ struct ExecutePhase: Sendable {
         return setting
     }
 
-    /// Has sandboxes made ready for the next runs once the first step has begun, and lets another run start once no step
-    /// will begin any more.
-    private func prepareNext(
-        _ task: RunTask, _ prepared: RunPreparation, _ provided: ProvidePhase.Provided, _ setting: inout RunSetting
-    ) {
-        let (monitor, enclosed) = (monitor, provided.enclosed)
-        if task.request.background == nil, let sandboxPool = settings.sandboxPool,
-            let wanted = enclosed.next(after: prepared.preparedRun(task), provided.lease.workspace)
-        {
-            let (name, most) = (task.request.repository, settings.options.slots)
-            setting.launched = { sandboxPool.prepare(wanted, count: min(monitor.live.count(of: name), most)) }
-        }
-        // The next run could only read the caches that this one writes until its sandboxes have ended.
-        if enclosed.written.isEmpty { setting.finished = { monitor.stepsEnded(task) } }
+    private func place(
+        _ task: RunTask, _ prepared: RunPreparation, _ provided: ProvidePhase.Provided
+    ) -> LocalPlace {
+        let (enclosed, space) = (provided.enclosed, provided.lease.workspace)
+        let (workflow, program) = (task.request.workflow, prepared.program)
+        let contextFile =
+            enclosed.runSandbox != nil && Sandbox.hasMounts
+            ? Sandbox.Place.context : RunSandboxLease.contextFile(in: task.place.folder)
+        var place = LocalPlace(
+            workspace: FilePath(space.path), folder: FilePath(task.place.folder),
+            stepInit: FilePath(settings.stepInit),
+            closureCommand: { program.closureCommand(workflow: workflow, step: $0, contextFile: contextFile) })
+        place.workspaceMount = space.mount
+        place.runSandbox = enclosed.runSandbox
+        // A sandbox that waited shows the folder that was there before. A checkout after failed layers is another one.
+        place.standby = space.problem == nil ? enclosed.standby : nil
+        place.controlGroups = settings.controlGroups
+        place.rooms = provided.reviews.compactMapValues(\.room)
+        place.launched = sandboxesForNext(task, prepared, provided)
+        return place
+    }
+
+    /// Has sandboxes made ready for the next runs; nil if there is nothing to make ready.
+    private func sandboxesForNext(
+        _ task: RunTask, _ prepared: RunPreparation, _ provided: ProvidePhase.Provided
+    ) -> (@Sendable () -> Void)? {
+        guard task.request.background == nil, let sandboxPool = settings.sandboxPool,
+            let wanted = provided.enclosed.next(after: prepared.preparedRun(task), provided.lease.workspace)
+        else { return nil }
+        let (name, most, live) = (task.request.repository, settings.options.slots, monitor.live)
+        return { sandboxPool.prepare(wanted, count: min(live.count(of: name), most)) }
     }
 }

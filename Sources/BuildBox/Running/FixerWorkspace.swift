@@ -63,7 +63,7 @@ struct FixerWorkspace: Sendable {
             earlier: earlier, minutes: Int(((prepared.declaration.fix?.timeout ?? 600) / 60).rounded(.up)))
         let view = space.view
         let scan = try await withRepository(at: repository.store) { store in
-            try material.write(to: RunSetting.values(in: folder))
+            try material.write(to: LocalPlace.values(in: folder))
             return try harvest.scan(view, store: store)
         }
         return FixBeginning(role: role, scan: scan, harvest: harvest)

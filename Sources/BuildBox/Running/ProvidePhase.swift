@@ -63,7 +63,7 @@ struct ProvidePhase: Sendable {
         try await offThread {
             if !isOpen {
                 try FileManager.default.createDirectory(
-                    atPath: RunSetting.shown(in: folder), withIntermediateDirectories: true)
+                    atPath: LocalPlace.shown(in: folder), withIntermediateDirectories: true)
             }
             // Only steps that are Swift code read the context.
             guard prepared.plan.steps.contains(where: { $0.action == .closure }) else { return }

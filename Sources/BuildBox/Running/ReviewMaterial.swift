@@ -44,7 +44,7 @@ struct ReviewMaterial: Sendable {
             inputs[step.name] = input
             let data = try JSONEncoder().encode(input.earlier)
             try await offThread {
-                let values = RunSetting.values(in: folder)
+                let values = LocalPlace.values(in: folder)
                 try FileManager.default.createDirectory(atPath: values, withIntermediateDirectories: true)
                 try SmallFile.write(
                     prompt.utf8, to: "\(values)/\(ReviewInput.promptName(step.name))", isForAll: true)

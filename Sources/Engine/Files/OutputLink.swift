@@ -49,7 +49,7 @@ struct OutputLink {
     }
 }
 
-extension WorkspaceFiles {
+extension OutputLink {
     /// Returns the target of a link in an open folder; nil if the link is gone, its target is too long or is not UTF-8.
     static func target(of name: String, in folder: Int32) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)

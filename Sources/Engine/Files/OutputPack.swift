@@ -18,8 +18,7 @@ import SystemPackage
 /// executable, 2: folder, 3: link), the length of its content (8 bytes) and the content; the content of a link is its
 /// target. The same files give the same bytes, so the archive stores them once. A step has one pack rather than many
 /// files, because each file that is stored durably costs a flush of the disk.
-/// good costs a flush of the disk.
-struct OutputPack {
+package struct OutputPack {
     static let header = Array("pipectl outputs 3\n".utf8)
     /// The previous format, which had no links.
     private static let headerWithoutLinks = Array("pipectl outputs 2\n".utf8)
@@ -31,7 +30,7 @@ struct OutputPack {
     ///
     /// - Throws: ``WorkspaceFileProblem`` if a file was replaced since the search, is too large, or holds a secret.
     static func write(
-        _ found: WorkspaceFiles.Search, of files: WorkspaceFiles, to destination: FilePath, masker: Masker?
+        _ found: FileSearch, of files: WorkspaceFiles, to destination: FilePath, masker: Masker?
     ) throws -> OutputRecord {
         let target = open(destination.string, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard target >= 0 else { throw Errno(rawValue: errno) }
@@ -80,69 +79,52 @@ struct OutputPack {
     /// - Throws: ``OutputPackProblem`` if the pack differs from the one that was stored. The check comes before any
     ///   change; only if the pack is changed between the check and the unpacking are some of its files already in
     ///   place.
-    static func unpack(
-        _ path: String, sha256: String, inPlaceOf stale: StaleOutputs, with writer: WorkspaceWriter
+    package static func unpack(
+        _ path: String, sha256: String, inPlaceOf stale: StaleOutputs, with writer: some OutputTarget
     ) throws {
         let source = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard source >= 0 else { throw Errno(rawValue: errno) }
         defer { close(source) }
         try verify(source, sha256)
-        var digest = SHA256()
-        func take(_ count: Int) throws -> [UInt8] {
-            var bytes = [UInt8](repeating: 0, count: count)
-            var filled = 0
-            while filled < count {
-                let got = bytes.withUnsafeMutableBytes {
-                    Foundation.read(source, $0.baseAddress.map { $0 + filled }, count - filled)
-                }
-                if got < 0 && errno == EINTR { continue }
-                guard got > 0 else { break }
-                filled += got
-            }
-            bytes.removeLast(count - filled)
-            digest.update(data: bytes)
-            return bytes
-        }
-        func need(_ count: Int) throws -> [UInt8] {
-            let bytes = try take(count)
-            guard bytes.count == count else { throw OutputPackProblem(reason: "it ends early") }
-            return bytes
-        }
-        var paths: Set<String> = []
-        let format = try need(header.count)
+        var reader = PackReader(source: source)
+        let format = try reader.need(header.count)
         guard format == header || format == headerWithoutLinks else {
             throw OutputPackProblem(reason: "it is of another format")
         }
-        while true {
-            let length = try take(4)
-            if length.isEmpty { break }
-            guard length.count == 4, let size = number(length), size > 0, size <= 4_096,
-                let name = String(validating: try need(size), as: UTF8.self)
-            else { throw OutputPackProblem(reason: "a path in it is damaged") }
-            let kind = try need(1)[0]
-            guard var rest = number(try need(8)) else { throw OutputPackProblem(reason: "a length in it is damaged") }
-            paths.insert(name)
-            if kind == folder {
-                try writer.makeFolder(name)
-                continue
+        var paths: Set<String> = []
+        while let path = try unpackEntry(from: &reader, with: writer) { paths.insert(path) }
+        let found = FileDigest.hex(reader.digest.finalize())
+        if sha256 != found { throw OutputPackProblem(reason: "its SHA-256 is \(found)") }
+        try writer.clear(stale, but: paths)
+    }
+
+    /// Writes the next entry, and returns its path; nil at the end of the pack.
+    private static func unpackEntry(from reader: inout PackReader, with writer: some OutputTarget) throws -> String? {
+        let length = try reader.take(4)
+        if length.isEmpty { return nil }
+        guard length.count == 4, let size = number(length), size > 0, size <= 4_096,
+            let path = String(validating: try reader.need(size), as: UTF8.self)
+        else { throw OutputPackProblem(reason: "a path in it is damaged") }
+        let kind = try reader.need(1)[0]
+        guard var rest = number(try reader.need(8)) else {
+            throw OutputPackProblem(reason: "a length in it is damaged")
+        }
+        switch kind {
+        case folder: try writer.makeFolder(path)
+        case link:
+            guard rest > 0, rest <= 4_096, let target = String(validating: try reader.need(rest), as: UTF8.self) else {
+                throw OutputPackProblem(reason: "a link in it is damaged")
             }
-            if kind == link {
-                guard rest > 0, rest <= 4_096, let target = String(validating: try need(rest), as: UTF8.self) else {
-                    throw OutputPackProblem(reason: "a link in it is damaged")
-                }
-                try writer.putLink(name, to: target)
-                continue
-            }
-            try writer.put(name, isExecutable: kind == 1) {
+            try writer.putLink(path, to: target)
+        default:
+            try writer.put(path, isExecutable: kind == 1) {
                 guard rest > 0 else { return nil }
-                let piece = try need(min(rest, 1 << 18))
+                let piece = try reader.need(min(rest, 1 << 18))
                 rest -= piece.count
                 return piece
             }
         }
-        let found = FileDigest.hex(digest.finalize())
-        if sha256 != found { throw OutputPackProblem(reason: "its SHA-256 is \(found)") }
-        try writer.clear(stale, but: paths)
+        return path
     }
 
     /// Reads an open file to its end, checks its digest and seeks back to its start.
@@ -167,6 +149,36 @@ struct OutputPack {
 
     private static func number(_ bytes: [UInt8]) -> Int? {
         Int(exactly: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    }
+}
+
+/// Reads a pack from its start, and digests what it has read.
+private struct PackReader {
+    /// The descriptor of the file, which stays the caller's to close.
+    let source: Int32
+    var digest = SHA256()
+
+    /// Reads up to `count` bytes; fewer only at the end of the file.
+    mutating func take(_ count: Int) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var filled = 0
+        while filled < count {
+            let got = bytes.withUnsafeMutableBytes {
+                Foundation.read(source, $0.baseAddress.map { $0 + filled }, count - filled)
+            }
+            if got < 0 && errno == EINTR { continue }
+            guard got > 0 else { break }
+            filled += got
+        }
+        bytes.removeLast(count - filled)
+        digest.update(data: bytes)
+        return bytes
+    }
+
+    mutating func need(_ count: Int) throws -> [UInt8] {
+        let bytes = try take(count)
+        guard bytes.count == count else { throw OutputPackProblem(reason: "it ends early") }
+        return bytes
     }
 }
 

@@ -1,14 +1,14 @@
-import Foundation
-import Pipeline
+package import Foundation
+package import Pipeline
 
 /// Which files at the output paths of a proved step are stale and are removed when its outputs are restored.
 ///
 /// Stale are files that earlier runs left there, and files that the steps it needs made there, because the step itself
 /// may have removed them. Tracked files of the repository stay, because they are among the outputs. Files at output
 /// paths of steps that may run at the same time stay, too.
-struct StaleOutputs {
+package struct StaleOutputs: Sendable {
     /// The patterns of the step's outputs.
-    let places: [Glob]
+    package let places: [Glob]
     private let needed: [Glob]
     private let others: [Glob]
     private let tracked: Set<String>
@@ -32,7 +32,7 @@ struct StaleOutputs {
     /// Returns whether the file or folder at a path has to be removed.
     ///
     /// - Parameter changedAt: Its change time (ctime), which no step can set.
-    func contains(_ path: String, changedAt: Date) -> Bool {
+    package func contains(_ path: String, changedAt: Date) -> Bool {
         guard places.contains(where: { $0.matches(path) }), !tracked.contains(path),
             !others.contains(where: { $0.matches(path) })
         else { return false }

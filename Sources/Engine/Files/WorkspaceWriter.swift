@@ -8,11 +8,25 @@ import SystemPackage
     import Darwin
 #endif
 
+/// A workspace into which stored outputs are put.
+package protocol OutputTarget {
+    /// Writes one file in pieces and replaces any file or link at `path`.
+    func put(_ path: String, isExecutable: Bool, _ next: () throws -> [UInt8]?) throws
+    /// Creates a link and replaces any file or link at `path`.
+    func putLink(_ path: String, to target: String) throws
+    /// Creates a folder and its missing parents.
+    func makeFolder(_ path: String) throws
+    /// Removes stale outputs, and stale folders that are empty afterwards.
+    ///
+    /// - Parameter kept: Paths that stay.
+    func clear(_ stale: StaleOutputs, but kept: Set<String>) throws
+}
+
 /// Writes files into a folder that untrusted code may write to at the same time.
 ///
 /// Each path is walked component by component without following links. Each file is written under a temporary name in
 /// its target folder and then renamed, so nothing outside the folder is ever opened for writing, or removed.
-struct WorkspaceWriter {
+struct WorkspaceWriter: OutputTarget {
     let root: FilePath
     /// The owner of created files; nil: our own user.
     let owner: StepUser?

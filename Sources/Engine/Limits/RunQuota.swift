@@ -13,11 +13,9 @@ import SystemPackage
 
 /// The limits of a run and of each of its steps, and their usage so far.
 final class RunQuota: Sendable {
-    /// The limits of the whole run: those of the workflow, capped by those of the daemon.
+    /// The limits of the whole run.
     let limits: Limits
 
-    /// The limits of each step, unless it declares lower ones.
-    private let stepLimits: Limits
     private let controlGroups: ControlGroups?
     /// The name of the run's control group.
     private let groupName: String
@@ -36,9 +34,9 @@ final class RunQuota: Sendable {
     ///   - folders: The folders that the run writes to, whose sizes are added up.
     /// - Throws: Why the run's control group can't be created.
     init(
-        limits: Limits, stepLimits: Limits, controlGroups: ControlGroups?, groupName: String, folders: [FilePath]
+        limits: Limits, controlGroups: ControlGroups?, groupName: String, folders: [FilePath]
     ) throws {
-        (self.limits, self.stepLimits) = (limits, stepLimits)
+        self.limits = limits
         (self.controlGroups, self.groupName) = (controlGroups, groupName)
         group = try controlGroups?.run(
             named: groupName, GroupLimits(memory: limits.memory, processes: limits.processes))
@@ -56,7 +54,7 @@ final class RunQuota: Sendable {
 
     /// Creates the allowance of one attempt of a step.
     func allowance(of step: PlannedStep, label: String) throws -> StepAllowance {
-        let limits = step.limits.within(stepLimits)
+        let limits = step.limits
         // Moving a process into its own group takes the kernel time, so only a step with its own limits gets one.
         let hasOwn = limits.memory != nil || limits.processes != nil || limits.cpuTime != nil
         let own =

@@ -2,25 +2,25 @@ import Pipeline
 
 /// The queue of one run's steps for the daemon's slots, in the order in which they are to start.
 struct StepQueue: Sendable {
-    /// The position with which a step is enqueued.
-    struct Place: Sendable {
-        var turn: SlotPool.Turn
+    /// A step's turn to be run.
+    struct Turn: Sendable {
+        var position: SlotPool.Turn
         /// Its ticket in the pool's queue; nil for a step that starts no process, and for further attempts.
         var ticket: Int?
         /// Whether other steps wait for the end of this one. Then its slot is released only when they are enqueued.
         var handsOver: Bool
 
         /// The position of a further attempt, which has to wait again.
-        var again: Place { Place(turn: turn, ticket: nil, handsOver: handsOver) }
+        var again: Turn { Turn(position: position, ticket: nil, handsOver: handsOver) }
     }
 
-    private let runner: Runner
+    private let runner: StepRunner
     private let plan: Plan
     private let run: Int
     private let places: [Int]
     private let needed: Set<String>
 
-    init(runner: Runner, plan: Plan) {
+    init(runner: StepRunner, plan: Plan) {
         self.runner = runner
         self.plan = plan
         run = runner.pool.takeRunNumber()
@@ -30,17 +30,17 @@ struct StepQueue: Sendable {
     }
 
     /// Enqueues ready steps in order. This happens here, because the steps' tasks start in an unknown order.
-    func enqueue(_ ready: [Int]) -> [(step: Int, place: Place)] {
+    func enqueue(_ ready: [Int]) -> [(step: Int, turn: Turn)] {
         ready.sorted { places[$0] < places[$1] }.map { step in
             let wants = plan.steps[step]
-            let turn = SlotPool.Turn(run: run, place: places[step])
-            let ticket = runner.needsSlot(wants) ? runner.pool.reserve(wants.resources, turn: turn) : nil
-            return (step, Place(turn: turn, ticket: ticket, handsOver: needed.contains(wants.name)))
+            let position = SlotPool.Turn(run: run, place: places[step])
+            let ticket = runner.needsSlot(wants) ? runner.pool.reserve(wants.resources, turn: position) : nil
+            return (step, Turn(position: position, ticket: ticket, handsOver: needed.contains(wants.name)))
         }
     }
 }
 
-extension Runner {
+extension StepRunner {
     /// Whether the step starts a process, as far as that is known in advance.
     func needsSlot(_ step: PlannedStep) -> Bool {
         step.action != .approval && setting.reviews[step.name]?.isKnown != true && setting.proved[step.name] == nil

@@ -52,21 +52,17 @@ public struct RunSecrets: Sendable {
         return nil
     }
 
-    /// Whether `step` gets any secret; then it needs a sandbox of its own.
-    func areGiven(to step: PlannedStep) -> Bool {
-        !isWithheld && step.secrets.contains { values[$0.name] != nil }
-    }
-
-    /// Adds the secrets that `step` names to `command`.
-    func handOver(to command: inout StepCommand, of step: PlannedStep) {
-        guard !isWithheld else { return }
-        for use in step.secrets {
-            guard let secret = values[use.name] else { continue }
+    /// The secrets that `step` names, for its command. A step that is given any has a sandbox of its own.
+    func given(to step: PlannedStep) -> [StepSecret] {
+        guard !isWithheld else { return [] }
+        return step.secrets.compactMap { use in
+            guard let secret = values[use.name] else { return nil }
             switch use.delivery {
             case .file:
-                command.secrets.append(SecretFile(name: secret.name, bytes: secret.bytes))
-                command.environment[use.variable] = command.secretsFolder.appending(secret.name).string
-            case .environment: command.environment[use.variable] = secret.variableValue
+                return StepSecret(
+                    variable: use.variable, content: .file(SecretFile(name: secret.name, bytes: secret.bytes)))
+            case .environment:
+                return secret.variableValue.map { StepSecret(variable: use.variable, content: .text($0)) }
             }
         }
     }

@@ -15,3 +15,16 @@ public struct TestResults: Sendable, Equatable {
         self.format = format
     }
 }
+
+extension TestResults {
+    /// The last result of each failed test, in the order of the results.
+    public static func lastFailures(among tests: [TestResult]) -> [TestResult] {
+        var last: [String: TestResult] = [:]
+        var order: [String] = []
+        for test in tests {
+            if last[test.id] == nil { order.append(test.id) }
+            if (last[test.id]?.attempt ?? 0) <= test.attempt { last[test.id] = test }
+        }
+        return order.compactMap { last[$0] }.filter(\.status.isFailure)
+    }
+}

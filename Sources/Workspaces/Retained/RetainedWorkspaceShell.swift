@@ -107,10 +107,9 @@ public struct RetainedWorkspaceShell: Sendable {
                 guard FileManager.default.fileExists(atPath: source) else { continue }
                 try await Workspace.copy(source, to: "\(files)/\(path)")
             }
-            var setting = RunSetting(
-                workspace: FilePath(space.path), folder: FilePath(files), environment: kept.environment,
-                closureCommand: { _ in [] }, stepInit: FilePath(stepInit))
-            setting.workspaceMount = space.mount
+            var place = LocalPlace(
+                workspace: FilePath(space.path), folder: FilePath(files), stepInit: FilePath(stepInit))
+            place.workspaceMount = space.mount
             if let sandbox = sandboxing.sandbox {
                 var mounts = kept.program.map { SandboxMount($0) }
                 mounts += kept.objects.map { SandboxMount($0, isOptional: true) }
@@ -121,10 +120,11 @@ public struct RetainedWorkspaceShell: Sendable {
                     guard FileManager.default.fileExists(atPath: path) else { continue }
                     caches[name] = SandboxMount(path, at: Sandbox.hasMounts ? "\(Sandbox.Place.caches)/\(name)" : path)
                 }
-                setting.runSandbox = RunSandbox(sandbox: sandbox, user: user, mounts: mounts, caches: caches)
+                place.runSandbox = RunSandbox(sandbox: sandbox, user: user, mounts: mounts, caches: caches)
             }
-            opened = try setting.open(
-                step, of: kept.plan, command: command.isEmpty ? RetainedWorkspaceShell.shell : command)
+            opened = try place.shell(
+                for: step, of: kept.plan, environment: kept.environment,
+                command: command.isEmpty ? RetainedWorkspaceShell.shell : command)
         } catch {
             await space.close()
             throw error

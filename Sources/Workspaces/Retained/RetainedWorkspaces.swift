@@ -201,7 +201,7 @@ package struct RetainedWorkspaces: Sendable {
 extension RetainedWorkspace {
     /// The folders of a run, beside its workspace, in which steps find what earlier ones left: by their name in the
     /// retained workspace, the path in the run's folder.
-    package static let folders = ["home": "home", "tmp": "tmp", "values": RunSetting.values(in: ".")]
+    package static let folders = ["home": "home", "tmp": "tmp", "values": LocalPlace.values(in: ".")]
 }
 
 extension Workspace {

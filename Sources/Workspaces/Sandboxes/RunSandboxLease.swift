@@ -21,7 +21,7 @@ package struct RunSandboxLease: Sendable {
     var program: [String] = []
 
     /// The file in which steps that are closures find the context of the run.
-    package static func contextFile(in folder: String) -> String { "\(RunSetting.shown(in: folder))/context.json" }
+    package static func contextFile(in folder: String) -> String { "\(LocalPlace.shown(in: folder))/context.json" }
 
     /// Decides what the sandboxes of the run show.
     ///

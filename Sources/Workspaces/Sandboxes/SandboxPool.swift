@@ -114,25 +114,24 @@ package actor SandboxPool {
         let (folder, workspace) = ("\(state.live)/\(name)", "\(state.workspaces)/\(name)")
         let user: StepUser?
         do { user = try sandboxing.users.take() } catch { return }
-        var setting = RunSetting(
-            workspace: FilePath(workspace), folder: FilePath(folder), environment: [:], closureCommand: { _ in [] },
-            stepInit: FilePath(sandbox.stepInit))
-        setting.runSandbox = RunSandbox(
+        var own = LocalPlace(
+            workspace: FilePath(workspace), folder: FilePath(folder), stepInit: FilePath(sandbox.stepInit))
+        own.runSandbox = RunSandbox(
             sandbox: sandbox, user: user,
             mounts: RunSandboxLease.mounts(pattern, folders))
-        setting.controlGroups = sandboxing.controlGroups
+        own.controlGroups = sandboxing.controlGroups
         do {
-            let plain = setting
+            let plain = own
             let (standby, holder) = try await offThread {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
                 guard let layering else {
                     try FileManager.default.createDirectory(atPath: workspace, withIntermediateDirectories: true)
-                    return (try StandbySandbox(setting: plain), nil as OverlayMount?)
+                    return (try StandbySandbox(place: plain), nil as OverlayMount?)
                 }
                 let holder = try Workspace.open(at: workspace, user: user, layering: layering)
                 var layered = plain
                 layered.workspace = FilePath("\(workspace)/merged")
-                return (try StandbySandbox(setting: layered, over: holder), holder)
+                return (try StandbySandbox(place: layered, over: holder), holder)
             }
             let place = RunDirectories(
                 folder: folder, workspace: workspace, program: pattern.program,

@@ -186,7 +186,7 @@ import TestSupport
             // For some milliseconds the time "now" is not later than a new file's time.
             let made = try FileManager.default.attributesOfItem(atPath: old)[.modificationDate] as? Date
             let written = try #require(made)
-            try await eventually { WorkspaceFiles.Stamp.now > written }
+            try await eventually { FileStamp.now > written }
         }
         let later = PlannedStep.shell("later", "cp out/a out/later", needs: ["build"]) { $0.outputs = ["out/**"] }
         let outcome = await run(

@@ -25,8 +25,9 @@ import Testing
         // Another process copies it: a file that this process writes may be open in a process that another test is
         // starting, and until its execve the kernel refuses to run the file ("Text file busy").
         #expect(try await ExternalCommand("install", ["-m", "755", text, slow]).run().succeeded)
-        var setting = folder.setting()
-        setting.stepInit = FilePath(slow)
+        var place = folder.localPlace()
+        place.stepInit = FilePath(slow)
+        let setting = folder.setting { $0.place = place }
         let outcome = await run([.shell("s", "echo done")], setting: setting)
         #expect(outcome.verdict == .passed, "\(outcome.reason)")
         #expect(!outcome.isAllEnded)

@@ -10,14 +10,20 @@ import Testing
 @testable import Results
 
 extension RunFolder {
+    /// This machine as the place of a run, without a sandbox.
+    func localPlace(run: String = "run") -> LocalPlace {
+        LocalPlace(
+            workspace: FilePath(workspace), folder: FilePath(path(run)), stepInit: RunFolder.stepInit,
+            closureCommand: { ["/bin/echo", "closure", $0] })
+    }
+
     func setting(
         grace: Duration = .seconds(5), run: String = "run", environment: [String: String]? = nil,
         change: (inout RunSetting) -> Void = { _ in }
     ) -> RunSetting {
         var setting = RunSetting(
-            workspace: FilePath(workspace), folder: FilePath(path(run)),
-            environment: environment ?? RunSetting.baseEnvironment(ProcessInfo.processInfo.environment),
-            closureCommand: { ["/bin/echo", "closure", $0] }, stepInit: RunFolder.stepInit, grace: grace)
+            place: localPlace(run: run), folder: FilePath(path(run)),
+            environment: environment ?? RunSetting.baseEnvironment(ProcessInfo.processInfo.environment), grace: grace)
         change(&setting)
         return setting
     }

@@ -276,8 +276,10 @@ import Testing
     }
 
     @Test func `a missing stepinit is reported`() async {
-        let outcome = await run(
-            [.shell("s", "true")], setting: RunFolder.current.setting { $0.stepInit = "/nonexistent/stepinit" })
+        var place = RunFolder.current.localPlace()
+        place.stepInit = "/nonexistent/stepinit"
+        let setting = RunFolder.current.setting { $0.place = place }
+        let outcome = await run([.shell("s", "true")], setting: setting)
         #expect(outcome.verdict == .infrastructure)
         #expect(outcome["s"].reason?.contains("/nonexistent/stepinit can't be started") ?? false)
     }

@@ -73,17 +73,19 @@ import TestSupport
     }
 
     @Test func `a secret's file is named by a variable`() throws {
-        let runner = Runner(
-            setting: setting(RunSecrets([Secret(name: "KEY", bytes: [0, 1, 2, 0xff, 10, 11, 12, 10])])),
-            pool: SlotPool(slots: 1), emit: { _ in })
+        let secrets = RunSecrets([Secret(name: "KEY", bytes: [0, 1, 2, 0xff, 10, 11, 12, 10])])
+        let place = RunFolder.current.localPlace()
         var step = PlannedStep.shell("s", "true")
         step.secrets = [SecretUse("KEY")]
-        let command = try runner.prepare(step, attempt: 1, published: "/nonexistent")
+        let command = try place.command(
+            of: StepAttempt(
+                step: step, number: 1, label: "001-1", environment: [:], secrets: secrets.given(to: step), grace: .zero)
+        )
         #expect(command.secrets.map(\.name) == ["KEY"])
         #expect(command.secrets.map(\.bytes) == [[0, 1, 2, 0xff, 10, 11, 12, 10]], "as it was set, line feed and all")
         #expect(command.environment["KEY_FILE"] == command.secretsFolder.appending("KEY").string)
         #expect(command.environment["KEY"] == nil)
-        runner.setting.removeSecretsFolder(of: command)
+        place.removeSecretsFolder(of: command)
     }
 
     @Test func `a secret's file exists only while the step runs`() async throws {

@@ -3,7 +3,7 @@ import Results
 import Foundation
 import Pipeline
 
-extension Runner {
+extension StepRunner {
     /// Waits for the decision about a step that needs approval. It takes no slot and no resource meanwhile.
     ///
     /// The wait is the step's only attempt, so that a report shows how long it took.
@@ -24,9 +24,8 @@ extension Runner {
             attempt.status = .cancelled
             attempt.reason = stop.request?.reason ?? "the daemon shut down before it was approved"
         }
-        var record = StepRecord(
-            name: step.name, command: step.commandLine, needs: step.needs, status: attempt.status,
-            reason: attempt.reason, allowsFailure: step.allowsFailure)
+        var record = StepRecord(step)
+        (record.status, record.reason) = (attempt.status, attempt.reason)
         record.attempts = [attempt]
         await emit(.attemptEnded(step: step.name, attempt: attempt))
         return StepOutcome(record: record)

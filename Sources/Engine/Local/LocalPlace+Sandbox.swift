@@ -9,7 +9,7 @@ import SystemPackage
     import Darwin
 #endif
 
-extension RunSetting {
+extension LocalPlace {
     /// The sandbox policy of a step. A step with secrets and a review each have a sandbox of their own.
     func policy(of step: PlannedStep, hasSecrets: Bool) -> SandboxPolicy {
         SandboxPolicy(

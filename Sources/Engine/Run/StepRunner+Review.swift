@@ -4,7 +4,7 @@ import Pipeline
 import SystemPackage
 
 /// Turns a reviewer's answer into the outcome of its step.
-extension Runner {
+extension StepRunner {
     /// The outcome of a review of a head that was reviewed before; nil if there is something new to review.
     func knownReview(_ step: PlannedStep) -> StepOutcome? {
         guard let plan = step.review, let input = setting.reviews[step.name], input.isKnown else { return nil }
@@ -19,20 +19,21 @@ extension Runner {
     }
 
     /// Reads the reviewer's answer. An answer that is not valid is an infrastructure failure.
-    func judgeReview(_ plan: ReviewPlan, of step: PlannedStep, from published: FilePath, into attempt: inout Attempt) {
+    func judgeReview(_ plan: ReviewPlan, of order: StepAttempt, into attempt: inout Attempt) {
         func broken(_ why: String) {
             attempt.record.status = .infrastructure
             attempt.record.reason = "there is no review: \(why)"
         }
         guard attempt.record.status != .cancelled else { return }
         let input =
-            setting.reviews[step.name] ?? ReviewInput(head: "", since: nil, earlier: [], isKnown: false)
-        let copy = setting.values.appending(".\(UInt64.random(in: .min ... .max))")
+            setting.reviews[order.step.name] ?? ReviewInput(head: "", since: nil, earlier: [], isKnown: false)
+        let copy = setting.temporaryFile(in: setting.folder)
         defer { try? FileManager.default.removeItem(atPath: copy.string) }
         var limits = setting.fileLimits
         limits.fileBytes = ReviewPlan.answerBytes + 1
         do {
-            _ = try WorkspaceFiles(root: published, limits: limits).copy(
+            let source = place.files(.published(label: order.label), of: order.step)
+            _ = try WorkspaceFiles(source: source, limits: limits).copy(
                 "review.json", to: copy, masker: setting.secrets.masker)
             let answer = FileManager.default.contents(atPath: copy.string) ?? Data()
             if answer.count > ReviewPlan.answerBytes {

@@ -25,30 +25,29 @@ struct StepOutcome: Sendable {
     var holdsSlot = false
 }
 
-extension Runner {
+extension StepRunner {
     /// Runs the attempts of a step and waits for a slot before each.
-    func runStep(
-        _ index: Int, of plan: Plan, on hosts: StepHosts, within quota: RunQuota, place: StepQueue.Place,
-        stop: StopSignal
-    ) async -> StepOutcome {
-        let outcome = await runner(of: plan.steps[index]).runAttempts(
-            index, of: plan, on: hosts, within: quota, place: place, stop: stop)
+    ///
+    /// - Parameter index: The index of the step in the plan.
+    func runStep(_ index: Int, of plan: Plan, turn: StepQueue.Turn, stop: StopSignal) async -> StepOutcome {
+        var outcome = StepOutcome(record: StepRecord(plan.steps[index]))
+        if plan.steps[index].testRunner != nil { outcome.record.runsNamedTests = true }
+        if let known = await withoutRunning(plan.steps[index], of: plan, &outcome, stop) {
+            outcome = known
+        } else {
+            await runAttempts(index, of: plan, turn, stop, into: &outcome)
+        }
         // Any sentence about a step may hold text that the step chose, such as the name of a file or a test.
         return setting.secrets.masker.map { outcome.masked(by: $0) } ?? outcome
     }
 
-    private func runAttempts(
-        _ index: Int, of plan: Plan, on hosts: StepHosts, within quota: RunQuota, place: StepQueue.Place,
-        stop: StopSignal
-    ) async -> StepOutcome {
-        let step = plan.steps[index]
-        var outcome = StepOutcome(
-            record: StepRecord(
-                name: step.name, command: step.commandLine, needs: step.needs, allowsFailure: step.allowsFailure))
-        if step.testRunner != nil { outcome.record.runsNamedTests = true }
+    /// The outcome of a step of which no command is run; nil if one is.
+    private func withoutRunning(
+        _ step: PlannedStep, of plan: Plan, _ outcome: inout StepOutcome, _ stop: StopSignal
+    ) async -> StepOutcome? {
         if step.action == .approval { return await awaitApproval(of: step, stop) }
-        if stop.request == nil, let known = knownReview(step) { return known }
         if stop.request == nil {
+            if let known = knownReview(step) { return known }
             let (cited, surprise) = await cite(step, of: plan)
             if let cited { return cited }
             outcome.findings += surprise.map { [$0] } ?? []
@@ -56,62 +55,84 @@ extension Runner {
         if let reason = pool.impossibility(of: step.resources) {
             return finished(outcome, .infrastructure, "\(reason); it could never start")
         }
-        if let reason = setting.secrets.obstacle(to: step) { return finished(outcome, .infrastructure, reason) }
+        return setting.secrets.obstacle(to: step).map { finished(outcome, .infrastructure, $0) }
+    }
+
+    private func runAttempts(
+        _ index: Int, of plan: Plan, _ turn: StepQueue.Turn, _ stop: StopSignal, into outcome: inout StepOutcome
+    ) async {
+        let step = plan.steps[index]
         for number in 1...(max(step.retry.count, 0) + 1) {
             if number > 1 {
                 let pause = step.retry.backoff.pause(beforeAttempt: number)
                 if pause > 0, let request = await firstStop(stop, within: .seconds(pause)) {
-                    return finished(outcome, .cancelled, request.reason)
+                    return outcome = finished(outcome, .cancelled, request.reason)
                 }
             }
-            guard await acquire(step, number == 1 ? place : place.again, stop) else {
-                return finished(outcome, .cancelled, stop.request?.reason ?? "cancelled")
+            guard await acquire(step, number == 1 ? turn : turn.again, stop) else {
+                return outcome = finished(outcome, .cancelled, stop.request?.reason ?? "cancelled")
             }
-            let first = outcome.record.attempts.count + 1
-            var attempt = await runAttempt(first, of: step, at: index, on: hosts, within: quota, stop: stop)
-            // This comes before the slot is released and before any step that needs this one may start.
-            await setting.journal?.end(step.name, attempt.record)
-            demand(&attempt, of: step)
-            var known = attempt.tests
-            // The slot stays taken: a test's second attempt must find what the first one left in the workspace.
-            while let narrowed = narrowed(step, after: attempt, knowing: known, since: first, stop) {
-                await add(attempt, to: &outcome)
-                let failed = Runner.failures(among: known)
-                attempt = await runAttempt(
-                    attempt.record.number + 1, of: narrowed, at: index, on: hosts, within: quota, stop: stop)
-                attempt.record.retriedTests = failed.count
-                await setting.journal?.end(step.name, attempt.record)
-                judge(&attempt, triedAgain: failed)
-                known += attempt.tests
-            }
-            excuse(&attempt, of: step, knowing: known)
+            let attempt = await attempts(of: step, at: index, stop, into: &outcome)
             // If a command had effects and its results could not be stored, it is not run again.
             let isUndone = attempt.record.status != .infrastructure || !attempt.hasActed || mayRepeat(step)
             let again =
                 number <= step.retry.count && stop.request == nil && isUndone
                 && attempt.record.deserves(step.retry.condition)
-            outcome.holdsSlot = !again && place.handsOver
+            outcome.holdsSlot = !again && turn.handsOver
             if !outcome.holdsSlot { pool.release(step.resources) }
             await add(attempt, to: &outcome)
-            outcome.record.testCounts = known.isEmpty ? nil : TestCounts(lastTriesOf: known)
             if !again { break }
         }
-        if outcome.record.status == .passed, outcome.record.attempts.count > 1 {
+        conclude(&outcome)
+        await collect(of: step, in: plan, into: &outcome)
+    }
+
+    /// Makes one attempt, and further ones of its failed tests alone. All but the last are added to the outcome.
+    private func attempts(
+        of step: PlannedStep, at index: Int, _ stop: StopSignal, into outcome: inout StepOutcome
+    ) async -> Attempt {
+        let first = outcome.record.attempts.count + 1
+        var attempt = await runAttempt(first, of: step, at: index, stop: stop)
+        // This comes before the slot is released and before any step that needs this one may start.
+        await setting.journal?.end(step.name, attempt.record)
+        demand(&attempt, of: step)
+        var known = attempt.tests
+        // The slot stays taken: a test's second attempt must find what the first one left in the workspace.
+        while let narrowed = narrowed(step, after: attempt, knowing: known, since: first, stop) {
+            await add(attempt, to: &outcome)
+            let failed = TestResults.lastFailures(among: known)
+            attempt = await runAttempt(attempt.record.number + 1, of: narrowed, at: index, stop: stop)
+            attempt.record.retriedTests = failed.count
+            await setting.journal?.end(step.name, attempt.record)
+            judge(&attempt, triedAgain: failed)
+            known += attempt.tests
+        }
+        excuse(&attempt, of: step, knowing: known)
+        outcome.record.testCounts = known.isEmpty ? nil : TestCounts(lastTriesOf: known)
+        return attempt
+    }
+
+    /// Says what all attempts of a step together mean.
+    private func conclude(_ outcome: inout StepOutcome) {
+        let record = outcome.record
+        if record.status == .passed, record.attempts.count > 1 {
             outcome.diagnostics = outcome.diagnostics.map { $0.severity == .error ? $0.asWarning : $0 }
         }
         outcome.findings += outcome.diagnostics
         outcome.isFlaky =
-            outcome.record.status == .passed
-            && outcome.record.attempts.contains { $0.status == .failed || $0.status == .timedOut }
-            && (outcome.record.attempts.last?.quarantinedTests == nil
-                || TestResults(tests: outcome.tests).counts.flaky > 0)
+            record.status == .passed
+            && record.attempts.contains { $0.status == .failed || $0.status == .timedOut }
+            && (record.attempts.last?.quarantinedTests == nil || TestResults(tests: outcome.tests).counts.flaky > 0)
+    }
+
+    /// Takes the artifacts and outputs of a step, and makes a proof of it.
+    private func collect(of step: PlannedStep, in plan: Plan, into outcome: inout StepOutcome) async {
         guard !step.artifacts.isEmpty || !step.outputs.isEmpty, outcome.record.status != .cancelled else {
-            addKey(of: step, to: &outcome)
-            return outcome
+            return addKey(of: step, to: &outcome)
         }
         let before = outcome
         do {
-            return try await onOwnThread {
+            outcome = try await onOwnThread {
                 var outcome = before
                 collectArtifacts(of: step, into: &outcome)
                 addKey(of: step, to: &outcome)
@@ -119,11 +140,8 @@ extension Runner {
                 return outcome
             }
         } catch {
-            return finished(
-                outcome, .infrastructure,
-                "its artifacts could not be collected: \(error)"
-                    + (mayRepeat(step)
-                        ? "" : "; check by hand what it did before you rerun it: it did run"))
+            outcome = finished(
+                outcome, .infrastructure, "its artifacts could not be collected: \(error)" + byHand(step))
         }
     }
 
@@ -163,8 +181,8 @@ extension Runner {
     }
 
     /// Waits for the slot and the resources. Returns false if the step was stopped first.
-    private func acquire(_ step: PlannedStep, _ place: StepQueue.Place, _ stop: StopSignal) async -> Bool {
-        let ticket = place.ticket ?? pool.reserve(step.resources, turn: place.turn)
+    private func acquire(_ step: PlannedStep, _ turn: StepQueue.Turn, _ stop: StopSignal) async -> Bool {
+        let ticket = turn.ticket ?? pool.reserve(step.resources, turn: turn.position)
         if !pool.isGranted(ticket), stop.request == nil, let reason = pool.obstacle(to: step.resources) {
             await emit(.stepWaiting(step: step.name, reason: reason))
         }

@@ -8,17 +8,11 @@ import SystemPackage
     import Darwin
 #endif
 
-extension RunSetting {
-    /// The folders of all reviews of the run.
-    var rooms: [ReviewRoom] { reviews.values.compactMap(\.room) }
+extension LocalPlace {
+    /// The place for a step. A review gets its own folders in place of the shared ones.
+    func place(of step: PlannedStep) -> LocalPlace { rooms[step.name].map(place(in:)) ?? self }
 
-    /// The setting for a step. A review gets its own folders in place of the shared ones.
-    func setting(of step: PlannedStep) -> RunSetting {
-        guard let room = reviews[step.name]?.room else { return self }
-        return setting(in: room)
-    }
-
-    private func setting(in room: ReviewRoom) -> RunSetting {
+    private func place(in room: ReviewRoom) -> LocalPlace {
         var own = self
         own.workspace = room.workspace
         own.room = room
@@ -31,21 +25,14 @@ extension RunSetting {
     ///
     /// - Throws: `Errno`.
     func prepareRooms(for plan: Plan) throws {
-        for room in rooms {
+        for room in rooms.values {
             for path in [room.published] + (runSandbox == nil ? [] : [room.home, room.temporary]) {
                 guard mkdir(path.string, 0o755) == 0 || errno == EEXIST else { throw Errno(rawValue: errno) }
             }
             guard let runSandbox else { continue }
-            try setting(in: room).linkCaches(of: plan, runSandbox)
+            try place(in: room).linkCaches(of: plan, runSandbox)
             guard let user = runSandbox.user else { continue }
             for owned in [room.workspace, room.home, room.temporary] { try Ownership.give(owned.string, to: user) }
         }
-    }
-}
-
-extension Runner {
-    /// The runner for a step. A review gets its own folders in place of the shared ones.
-    func runner(of step: PlannedStep) -> Runner {
-        step.review == nil ? self : Runner(setting: setting.setting(of: step), pool: pool, emit: emit)
     }
 }

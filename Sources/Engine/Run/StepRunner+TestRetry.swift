@@ -1,20 +1,9 @@
 import Concurrency
-public import Results
+import Results
 import Pipeline
 
 /// Retries failed tests alone, and excuses failures of tests in quarantine.
-extension Runner {
-    /// The last result of each failed test, in the order of the results.
-    public static func failures(among tests: [TestResult]) -> [TestResult] {
-        var last: [String: TestResult] = [:]
-        var order: [String] = []
-        for test in tests {
-            if last[test.id] == nil { order.append(test.id) }
-            if (last[test.id]?.attempt ?? 0) <= test.attempt { last[test.id] = test }
-        }
-        return order.compactMap { last[$0] }.filter(\.status.isFailure)
-    }
-
+extension StepRunner {
     /// The step with a command that runs only the failed tests; nil if the step does not ask for that or if a pass
     /// would prove nothing.
     ///
@@ -27,7 +16,7 @@ extension Runner {
             attempt.record.status == .failed, let code = attempt.record.exitCode, code != 0, code < 126,
             attempt.record.hitLimit != true
         else { return nil }
-        let failed = Self.failures(among: tests)
+        let failed = TestResults.lastFailures(among: tests)
         guard !failed.isEmpty, failed.count <= retry.maximum, !attempt.tests.isEmpty else { return nil }
         // Another failure of tests that are known to be flaky says little.
         let isKnown = failed.allSatisfy { setting.knownFlaky.contains($0.id) }
@@ -108,7 +97,7 @@ extension Runner {
         guard !setting.quarantine.isEmpty, attempt.record.status == .failed, let code = attempt.record.exitCode,
             code != 0, code < 126, attempt.record.hitLimit != true
         else { return }
-        let failed = Self.failures(among: tests)
+        let failed = TestResults.lastFailures(among: tests)
         let covering = failed.map { test in setting.quarantine.first { $0.covers(test.id) } }
         guard !failed.isEmpty, covering.allSatisfy({ $0 != nil }) else { return }
         guard step.isOneCommand else {

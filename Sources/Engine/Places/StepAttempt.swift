@@ -1,0 +1,51 @@
+package import Pipeline
+package import Sandbox
+
+/// One attempt of a step, as a place is told to run it.
+package struct StepAttempt: Sendable {
+    package var step: PlannedStep
+    package var number: Int
+    /// Unique in the run, and fit for the name of a file: `003-1`.
+    package var label: String
+    /// The variables of the step, without those that name paths of the place.
+    package var environment: [String: String]
+    package var secrets: [StepSecret] = []
+    /// How long the command may take to end after SIGTERM.
+    package var grace: Duration
+
+    package init(
+        step: PlannedStep, number: Int, label: String, environment: [String: String], secrets: [StepSecret] = [],
+        grace: Duration
+    ) {
+        self.step = step
+        self.number = number
+        self.label = label
+        self.environment = environment
+        self.secrets = secrets
+        self.grace = grace
+    }
+
+    /// Whether the step needs a folder to publish in.
+    package var publishes: Bool { !step.publishes.isEmpty || step.action == .closure || step.review != nil }
+}
+
+/// How an attempt ended.
+package struct AttemptEnd: Sendable, Equatable {
+    package var process: ProcessEnd
+    /// A sentence about the limit because of which the command failed; nil if there is none.
+    package var limit: String?
+    /// A sentence about a limit that ended a process of a step which passed all the same.
+    package var survivedLimit: String?
+    /// The limits of each single process. If one of them is reached, only the process itself learns of it.
+    package var processLimits = ProcessLimits()
+
+    package init(
+        process: ProcessEnd, limit: String? = nil, survivedLimit: String? = nil,
+        processLimits: ProcessLimits = ProcessLimits()
+    ) {
+        self.process = process
+        self.limit = limit
+        self.survivedLimit = survivedLimit
+        self.processLimits = processLimits
+    }
+}
