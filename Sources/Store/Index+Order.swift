@@ -54,60 +54,72 @@ extension Index {
             let runs = try Self.lastRuns(of: workflow, in: id, db)
             var candidates = TestCandidates(runs: runs.count)
             if let change {
-                let failing = try Self.runs(of: change, workflow, in: id, db)
-                // SQLite turns an empty list into a constant, and then can't use the index named in the query.
-                let rows =
-                    failing.isEmpty
-                    ? []
-                    : try Row.fetchAll(
-                        db,
-                        sql: """
-                            \(Self.selectKnownTest("INDEXED BY test_failure")) WHERE test.run IN (\(Self.list(failing)))
-                                AND test.status IN ('failed', 'errored') ORDER BY test.run DESC, test.position LIMIT 2000
-                            """)
-                candidates.failedBefore = rows.map(Self.knownTest)
+                candidates.failedBefore = try Self.failedTests(
+                    in: Self.runs(of: change, workflow, in: id, db), db)
             }
-            let failed = runs.filter { $0.failures > 0 }.map(\.id)
-            candidates.failing =
-                failed.isEmpty
-                ? []
-                : try Row.fetchAll(
-                    db,
-                    sql: """
-                        SELECT testCase.suite, testCase.name, testFile.path, avg(test.duration),
-                            count(DISTINCT test.run) AS failures
-                        FROM test INDEXED BY test_failure JOIN testCase ON testCase.id = test.testCase LEFT JOIN testFile ON testFile.id = test.file
-                        WHERE test.run IN (\(Self.list(failed)))
-                            AND test.status IN ('failed', 'errored')
-                        GROUP BY test.testCase ORDER BY failures DESC, test.testCase LIMIT 1000
-                        """
-                ).map { TestCandidates.Candidate(Self.knownTest($0), failures: $0["failures"]) }
+            candidates.failing = try Self.failingTests(in: runs.filter { $0.failures > 0 }.map(\.id), db)
             // A run that ended early has few tests, so a run that had most of them is used.
             let most = runs.map(\.tests).max() ?? 0
             candidates.knowsTests = most > 0
             if !nearness.isEmpty, most > 0, let newest = runs.first(where: { $0.tests * 2 >= most }) {
-                var distances: [String: Int?] = [:]
-                let rows = try Row.fetchCursor(
-                    db,
-                    sql: """
-                        \(Self.selectKnownTest()) WHERE test.run = ? AND test.attempt = 1
-                        ORDER BY test.position LIMIT \(Self.mostTests)
-                        """, arguments: [newest.id])
-                while let row = try rows.next() {
-                    let file = row[2] as String?
-                    let place = file ?? "suite " + (row[0] as String)
-                    let distance: Int?
-                    if let answer = distances[place] {
-                        distance = answer
-                    } else {
-                        distance = nearness.distance(file: file, suite: row[0])
-                        distances[place] = .some(distance)
-                    }
-                    if let distance { candidates.near.append(.init(Self.knownTest(row), distance: distance)) }
-                }
+                candidates.near = try Self.tests(of: newest.id, near: nearness, db)
             }
             return candidates
         }
+    }
+
+    // SQLite turns an empty list into a constant, and then can't use the index named in the queries below.
+
+    private static func failedTests(in runs: [RunID], _ db: Database) throws -> [KnownTest] {
+        guard !runs.isEmpty else { return [] }
+        return try Row.fetchAll(
+            db,
+            sql: """
+                \(selectKnownTest("INDEXED BY test_failure")) WHERE test.run IN (\(list(runs)))
+                    AND test.status IN ('failed', 'errored') ORDER BY test.run DESC, test.position LIMIT 2000
+                """
+        ).map(knownTest)
+    }
+
+    private static func failingTests(in runs: [RunID], _ db: Database) throws -> [TestCandidates.Candidate] {
+        guard !runs.isEmpty else { return [] }
+        return try Row.fetchAll(
+            db,
+            sql: """
+                SELECT testCase.suite, testCase.name, testFile.path, avg(test.duration),
+                    count(DISTINCT test.run) AS failures
+                FROM test INDEXED BY test_failure JOIN testCase ON testCase.id = test.testCase LEFT JOIN testFile ON testFile.id = test.file
+                WHERE test.run IN (\(list(runs)))
+                    AND test.status IN ('failed', 'errored')
+                GROUP BY test.testCase ORDER BY failures DESC, test.testCase LIMIT 1000
+                """
+        ).map { TestCandidates.Candidate(knownTest($0), failures: $0["failures"]) }
+    }
+
+    private static func tests(
+        of run: RunID, near nearness: TestNearness, _ db: Database
+    ) throws -> [TestCandidates.Candidate] {
+        var near: [TestCandidates.Candidate] = []
+        var distances: [String: Int?] = [:]
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                \(selectKnownTest()) WHERE test.run = ? AND test.attempt = 1
+                ORDER BY test.position LIMIT \(mostTests)
+                """, arguments: [run])
+        while let row = try rows.next() {
+            let file = row[2] as String?
+            let place = file ?? "suite " + (row[0] as String)
+            let distance: Int?
+            if let answer = distances[place] {
+                distance = answer
+            } else {
+                distance = nearness.distance(file: file, suite: row[0])
+                distances[place] = .some(distance)
+            }
+            if let distance { near.append(.init(knownTest(row), distance: distance)) }
+        }
+        return near
     }
 
     private struct LastRun {

@@ -79,56 +79,8 @@ extension Index {
     ///   workflow.
     public func flakyTests(_ filter: TestFilter, plotted: Int = 0) async throws -> [FlakyTest] {
         try await read { db in
-            let repository =
-                filter.repository == nil ? "" : "AND run.repository = (SELECT id FROM repository WHERE name = ?1)"
-            let workflow = filter.workflow == nil ? "" : "AND run.workflow = ?2"
-            // Found from the test's own results, which are fewer than the runs; but not if the workflow's runs are few
-            // among many others.
-            let runs =
-                filter.workflow == nil
-                ? """
-                (SELECT count(DISTINCT test.run) FROM test INDEXED BY test_case
-                    CROSS JOIN latest ON latest.id = test.run AND latest.repository = total.repository
-                    WHERE test.testCase = total.testCase AND test.run >= (SELECT min(id) FROM latest))
-                """
-                : """
-                (SELECT count(*) FROM latest WHERE latest.repository = total.repository AND EXISTS (
-                    SELECT 1 FROM test INDEXED BY test_case
-                    WHERE test.testCase = total.testCase AND test.run = latest.id))
-                """
-            // Failures are few and have an index of their own. Each is compared with the passed results of its tree,
-            // and carries the facts of its runs along, because finding them again would take longer than the rest. The
-            // number of runs is counted only for the remaining tests.
             let rows = try Row.fetchAll(
-                db,
-                sql: """
-                    WITH latest AS MATERIALIZED (
-                        SELECT id, repository, coalesce(testedTree, testedCommit, head) AS tree FROM run
-                        WHERE state = 'ended' AND tests_passed + tests_failed > 0 \(repository) \(workflow)
-                        ORDER BY id DESC LIMIT ?3
-                    ), shared AS MATERIALIZED (
-                        SELECT *, json_group_array(id) OVER (PARTITION BY repository, tree) AS runs FROM latest
-                    ), failure AS MATERIALIZED (
-                        SELECT DISTINCT test.testCase, shared.id AS run, shared.repository, shared.tree, shared.runs
-                        FROM shared CROSS JOIN test INDEXED BY test_failure
-                            ON test.run = shared.id AND test.status IN ('failed', 'errored')
-                    ), flip AS MATERIALIZED (
-                        SELECT DISTINCT failure.testCase, failure.run, failure.repository, failure.tree FROM failure
-                        CROSS JOIN json_each(failure.runs) AS other
-                        CROSS JOIN test INDEXED BY test_case
-                            ON test.testCase = failure.testCase AND test.run = other.value AND test.status = 'passed'
-                    ), total AS MATERIALIZED (
-                        SELECT testCase, repository, count(*) AS flips, count(DISTINCT tree) AS trees, max(run) AS lastRun,
-                            min(run) AS firstRun
-                        FROM flip GROUP BY testCase, repository
-                    )
-                    SELECT testCase.suite, testCase.name, total.flips, total.trees, total.lastRun, total.firstRun, run.workflow, run.endedAt,
-                        (SELECT endedAt FROM run AS oldest WHERE oldest.id = total.firstRun) AS firstEndedAt,
-                        (SELECT message FROM test WHERE test.testCase = total.testCase AND test.run = total.lastRun
-                            AND test.status IN ('failed', 'errored') ORDER BY position LIMIT 1) AS message,
-                        \(runs) AS runs
-                    FROM total JOIN testCase ON testCase.id = total.testCase JOIN run ON run.id = total.lastRun
-                    """,
+                db, sql: Self.selectFlakyTests(filter),
                 arguments: [filter.repository ?? "", filter.workflow ?? "", max(filter.limit, 0)])
             var tests = rows.map { row in
                 FlakyTest(
@@ -146,5 +98,56 @@ extension Index {
             }
             return tests
         }
+    }
+
+    private static func selectFlakyTests(_ filter: TestFilter) -> String {
+        let repository =
+            filter.repository == nil ? "" : "AND run.repository = (SELECT id FROM repository WHERE name = ?1)"
+        let workflow = filter.workflow == nil ? "" : "AND run.workflow = ?2"
+        // Found from the test's own results, which are fewer than the runs; but not if the workflow's runs are few
+        // among many others.
+        let runs =
+            filter.workflow == nil
+            ? """
+            (SELECT count(DISTINCT test.run) FROM test INDEXED BY test_case
+                CROSS JOIN latest ON latest.id = test.run AND latest.repository = total.repository
+                WHERE test.testCase = total.testCase AND test.run >= (SELECT min(id) FROM latest))
+            """
+            : """
+            (SELECT count(*) FROM latest WHERE latest.repository = total.repository AND EXISTS (
+                SELECT 1 FROM test INDEXED BY test_case
+                WHERE test.testCase = total.testCase AND test.run = latest.id))
+            """
+        // Failures are few and have an index of their own. Each is compared with the passed results of its tree,
+        // and carries the facts of its runs along, because finding them again would take longer than the rest. The
+        // number of runs is counted only for the remaining tests.
+        return """
+            WITH latest AS MATERIALIZED (
+                SELECT id, repository, coalesce(testedTree, testedCommit, head) AS tree FROM run
+                WHERE state = 'ended' AND tests_passed + tests_failed > 0 \(repository) \(workflow)
+                ORDER BY id DESC LIMIT ?3
+            ), shared AS MATERIALIZED (
+                SELECT *, json_group_array(id) OVER (PARTITION BY repository, tree) AS runs FROM latest
+            ), failure AS MATERIALIZED (
+                SELECT DISTINCT test.testCase, shared.id AS run, shared.repository, shared.tree, shared.runs
+                FROM shared CROSS JOIN test INDEXED BY test_failure
+                    ON test.run = shared.id AND test.status IN ('failed', 'errored')
+            ), flip AS MATERIALIZED (
+                SELECT DISTINCT failure.testCase, failure.run, failure.repository, failure.tree FROM failure
+                CROSS JOIN json_each(failure.runs) AS other
+                CROSS JOIN test INDEXED BY test_case
+                    ON test.testCase = failure.testCase AND test.run = other.value AND test.status = 'passed'
+            ), total AS MATERIALIZED (
+                SELECT testCase, repository, count(*) AS flips, count(DISTINCT tree) AS trees, max(run) AS lastRun,
+                    min(run) AS firstRun
+                FROM flip GROUP BY testCase, repository
+            )
+            SELECT testCase.suite, testCase.name, total.flips, total.trees, total.lastRun, total.firstRun, run.workflow, run.endedAt,
+                (SELECT endedAt FROM run AS oldest WHERE oldest.id = total.firstRun) AS firstEndedAt,
+                (SELECT message FROM test WHERE test.testCase = total.testCase AND test.run = total.lastRun
+                    AND test.status IN ('failed', 'errored') ORDER BY position LIMIT 1) AS message,
+                \(runs) AS runs
+            FROM total JOIN testCase ON testCase.id = total.testCase JOIN run ON run.id = total.lastRun
+            """
     }
 }

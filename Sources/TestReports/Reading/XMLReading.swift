@@ -22,45 +22,21 @@ extension XMLReading {
     mutating func finish() {}
 
     mutating func read(_ source: ByteSource) -> TestResults {
-        let limits = collector.limits
-        var tokens = XMLTokenizer(source, valueLimit: limits.fieldBytes)
-        var path: [String] = []
-        var texts: [BoundedText?] = []
-        var tooDeep = 0
+        var tokens = XMLTokenizer(source, valueLimit: collector.limits.fieldBytes)
+        var open = OpenElements()
         reading: while !collector.isFull {
             switch tokens.next() {
             case .start(let name, let attributes, let isEmpty):
-                guard tooDeep == 0, path.count < limits.depth else {
-                    if !isEmpty { tooDeep += 1 }
-                    collector.say(
-                        "nests more than \(limits.depth) elements: deeper elements were skipped", key: "depth",
-                        line: tokens.source.line, suggestion: "Check what wrote it; no known test tool nests that deep."
-                    )
-                    continue
-                }
-                path.append(name)
-                begin(path, attributes)
-                if isEmpty {
-                    end(path, text: "")
-                    path.removeLast()
-                } else {
-                    texts.append(Self.wantsText(of: name) ? BoundedText(limit: limits.fieldBytes) : nil)
-                }
+                start(name, attributes, isEmpty: isEmpty, &open, line: tokens.source.line)
             case .end(let name):
-                if tooDeep > 0 {
-                    tooDeep -= 1
-                    continue
-                }
-                guard path.last == name else {
+                guard end(name, &open) else {
                     collector.sayBroken("has </\(name.prefix(bytes: 64))> out of place", line: tokens.source.line)
                     break reading
                 }
-                end(path, text: texts.removeLast()?.string ?? "")
-                path.removeLast()
             case .text(let bytes):
-                if tooDeep == 0, !texts.isEmpty { texts[texts.count - 1]?.append(bytes) }
+                if open.tooDeep == 0, !open.texts.isEmpty { open.texts[open.texts.count - 1]?.append(bytes) }
             case .finished:
-                if let last = path.last { collector.sayBroken("ends inside <\(last)>", line: tokens.source.line) }
+                if let last = open.path.last { collector.sayBroken("ends inside <\(last)>", line: tokens.source.line) }
                 break reading
             case .broken(let what):
                 collector.sayBroken(what, line: tokens.source.line)
@@ -73,6 +49,48 @@ extension XMLReading {
         finish()
         return collector.finished()
     }
+
+    private mutating func start(
+        _ name: String, _ attributes: XMLAttributes, isEmpty: Bool, _ open: inout OpenElements, line: Int
+    ) {
+        let limits = collector.limits
+        guard open.tooDeep == 0, open.path.count < limits.depth else {
+            if !isEmpty { open.tooDeep += 1 }
+            return collector.say(
+                "nests more than \(limits.depth) elements: deeper elements were skipped", key: "depth", line: line,
+                suggestion: "Check what wrote it; no known test tool nests that deep.")
+        }
+        open.path.append(name)
+        begin(open.path, attributes)
+        if isEmpty {
+            end(open.path, text: "")
+            open.path.removeLast()
+        } else {
+            open.texts.append(Self.wantsText(of: name) ? BoundedText(limit: limits.fieldBytes) : nil)
+        }
+    }
+
+    /// Returns false if the element that ends is not the one that began last.
+    private mutating func end(_ name: String, _ open: inout OpenElements) -> Bool {
+        guard open.tooDeep == 0 else {
+            open.tooDeep -= 1
+            return true
+        }
+        guard open.path.last == name else { return false }
+        end(open.path, text: open.texts.removeLast()?.string ?? "")
+        open.path.removeLast()
+        return true
+    }
+}
+
+/// The elements that have begun and not ended.
+private struct OpenElements {
+    /// Their names, the outermost first.
+    var path: [String] = []
+    /// The text in each of them, where the format wants it.
+    var texts: [BoundedText?] = []
+    /// How many of them are nested too deep to be read.
+    var tooDeep = 0
 }
 
 extension ResultCollector {

@@ -95,33 +95,33 @@ package struct RetainedWorkspaces: Sendable {
             return (nil, all(obstacle))
         }
         do {
-            let report = try await archive.report(earlier)
-            let tests = try await archive.tests(earlier)
-            var carried: [String: CarriedStep] = [:]
-            for name in one.carriedSteps {
-                guard let step = report.steps.first(where: { $0.name == name }), step.status == .passed else {
-                    continue
-                }
-                carried[name] = CarriedStep(
-                    citation: step.standsFor
-                        ?? ProofCitation(run: earlier, attempt: report.attempt, step: name),
-                    tests: step.tests?.of(tests) ?? [], testCounts: step.testCounts,
-                    findings: report.findings.filter { $0.step == name },
-                    artifacts: report.artifacts.filter { $0.step == name })
+            let carried = try await carried(from: one, of: earlier)
+            let artifacts = carried.values.flatMap(\.artifacts)
+            if artifacts.allSatisfy({ archive.wantedArtifact($0.sha256, bytes: $0.bytes) != nil }) {
+                return (Resumption(kept: one, carried: carried), nil)
             }
-            guard
-                carried.values.flatMap(\.artifacts).allSatisfy({
-                    archive.wantedArtifact($0.sha256, bytes: $0.bytes) != nil
-                })
-            else {
-                await kept.giveBack(one)
-                return (nil, all("some of its artifacts are no longer in the archive"))
-            }
-            return (Resumption(kept: one, carried: carried), nil)
+            await kept.giveBack(one)
+            return (nil, all("some of its artifacts are no longer in the archive"))
         } catch {
             await kept.giveBack(one)
             return (nil, all("its report can't be read: \(error)"))
         }
+    }
+
+    /// The steps that passed in the run whose workspace was retained.
+    private func carried(from one: RetainedWorkspace, of earlier: RunID) async throws -> [String: CarriedStep] {
+        let report = try await archive.report(earlier)
+        let tests = try await archive.tests(earlier)
+        var carried: [String: CarriedStep] = [:]
+        for name in one.carriedSteps {
+            guard let step = report.steps.first(where: { $0.name == name }), step.status == .passed else { continue }
+            carried[name] = CarriedStep(
+                citation: step.standsFor ?? ProofCitation(run: earlier, attempt: report.attempt, step: name),
+                tests: step.tests?.of(tests) ?? [], testCounts: step.testCounts,
+                findings: report.findings.filter { $0.step == name },
+                artifacts: report.artifacts.filter { $0.step == name })
+        }
+        return carried
     }
 
     /// Makes a workspace over the retained one, with the home and the other folders that its steps left.
