@@ -163,7 +163,8 @@ struct OtherMachineTests {
     }
 
     /// Outputs that were stored by a run here are put into the workspace there, and the other way round.
-    @Test(arguments: [false, true]) func `stored outputs are restored on the other machine`(_ isBack: Bool) async throws {
+    @Test(arguments: [false, true]) func `stored outputs are restored on the other machine`(_ isBack: Bool) async throws
+    {
         let (folder, tar) = try await commit()
         let key = StepKey(value: String(repeating: "a", count: 64), definition: "d", parts: [:])
         let build = PlannedStep.shell("build", "mkdir -p out/void; echo made > out/a; ln -s a out/l; ./tool > out/t") {
