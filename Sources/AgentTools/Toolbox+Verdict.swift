@@ -29,8 +29,8 @@ extension Toolbox {
             summary: """
                 Blocks until a pushed commit, branch, change or run has its verdict, and returns it with a bounded \
                 document that says what must change: each failing test with file and line, and the command that \
-                reproduces it. Call it once after a push, also before the box has seen the commit. Ends at the first \
-                step that failed for good unless `until` is "verdict".
+                reproduces it. Call it once after a push, also before the daemon has seen the commit. Ends at the \
+                first step that finally failed unless `until` is "verdict".
                 """, effect: .reads,
             parameters: [
                 AgentTool.Parameter(

@@ -1,18 +1,18 @@
 /// One change in the queue.
 public struct QueueEntry: Sendable, Equatable, Codable, Identifiable {
-    /// Unique in the queue; a later entry has a larger one.
+    /// Unique in its queue. Ids increase in the order of queueing.
     public var id: Int
     /// The name of the change.
     public var change: String
-    /// The commit that was queued. A change that is pushed to leaves the queue.
+    /// The commit that was queued. A push to the change removes the entry from the queue.
     public var head: String
-    /// The first line of its message, which is foreign text.
+    /// The first line of the commit's message. It comes from the author of the change and is untrusted.
     public var title: String
     /// Entries with a larger one come first.
     public var priority: Int
-    /// Who asked for it, in words.
+    /// The person who queued the change, as text for people.
     public var askedBy: String
-    /// When it was asked for, in milliseconds since 1970.
+    /// When the change was queued, in milliseconds since 1970.
     public var askedAt: Int
 
     init(id: Int, _ wish: QueueWish) {
@@ -26,7 +26,7 @@ public struct QueueEntry: Sendable, Equatable, Codable, Identifiable {
     }
 }
 
-/// A wish to land a change.
+/// A request to land a change.
 public struct QueueWish: Sendable, Equatable {
     public var change: String
     public var head: String
@@ -52,15 +52,15 @@ public struct QueueWish: Sendable, Equatable {
 public struct QueueRules: Sendable, Equatable, Codable {
     /// The names of the workflows that must pass.
     public var workflows: [String]
-    /// How a change becomes part of the target. Commits made by another method are made anew.
+    /// How a change becomes part of the target. When the method changes, commits made by another one are discarded.
     public var method: String
-    /// Names the definition of the workflows. What passed by another one is tested again.
+    /// Identifies the workflow definition. A commit that passed with another definition is tested again.
     public var definition: String
-    /// Changes that one run tests together, at least 1.
+    /// Maximum number of changes that one run tests together, at least 1.
     public var batchSize: Int
-    /// Batches that are tested at a time, at least 1.
+    /// Maximum number of batches that are tested at the same time, at least 1.
     public var depth: Int
-    /// How often a commit is tested before a verdict "flaky" counts as failed, at least 1.
+    /// After this many attempts, the verdict "flaky" counts as failed; at least 1.
     public var attempts: Int
 
     public init(

@@ -1,69 +1,70 @@
-/// What happened to a queue.
+/// Something that happened to a queue or to its changes.
 public enum QueueEvent: Sendable, Equatable {
-    /// Somebody wants a change to land. A change that is in the queue with the same head gets the new priority; with
-    /// another head, it begins at the end.
+    /// A request to land a change. If the change is queued with the same head, only its priority changes; if it is
+    /// queued with another head, it moves to the end.
     case enqueue(QueueWish)
-    /// Somebody takes a change out.
+    /// A request to remove a change from the queue.
     case withdraw(change: String)
     /// The change was pushed to; `head` is its new commit.
     case pushed(change: String, head: String)
     /// The change is closed.
     case closed(change: String)
-    /// The change is in the target, by other hands.
+    /// The change was merged into the target, but not by this queue.
     case landedElsewhere(change: String, commit: String)
-    /// Nothing more is tested or landed, for this reason.
+    /// The queue tests and lands nothing from now on. The text is the reason.
     case freeze(String)
     case resume
-    /// Entries were merged on top of a commit, in order; after one that can't be merged there are no more.
+    /// Entries were merged on top of a commit, in order. The list ends with the first entry that can't be merged.
     case built(on: String, entries: [Int], [BuiltEntry])
-    /// Runs of a commit were started, or found.
+    /// Runs that test a commit were started, or had been started before.
     case started(commit: String, runs: [String: Int64])
     /// The runs of a commit have ended.
     case tested(commit: String, TestOutcome)
-    /// The target is at the intended commit; `rules` are those that it declares, nil for none.
+    /// The target is at the intended commit. The rules are those that this commit declares; nil if it declares none.
     case landed(commit: String, QueueRules?)
-    /// The intended landing was refused for good, for this reason.
+    /// The push of the intended landing was finally rejected. The text is the reason.
     case refused(String)
-    /// The target is at a commit that the queue did not put there.
+    /// The target is at a commit to which this queue did not move it.
     case targetMoved(to: String, QueueRules?)
 }
 
-/// What became of one entry that was merged.
+/// The result of merging one entry.
 public enum BuiltEntry: Sendable, Equatable {
     case commit(String, tree: String)
     case failed(QueueFailure)
 }
 
-/// What the runs of a commit say.
+/// The result of all runs of a commit.
 public enum TestOutcome: Sendable, Equatable {
     case passed
     case failed
     case flaky
-    /// The build box failed: nothing is known about the commit. The reason is a sentence.
+    /// The build box failed, so nothing is known about the commit. The text is the reason, a sentence.
     case undecided(String)
-    /// Somebody cancelled a run: the queue waits for a person.
+    /// A person cancelled a run. The queue freezes until a person resumes it.
     case cancelled(String)
 }
 
-/// What is to be done for a queue now. All are idempotent: whoever does one twice does the same.
+/// What the daemon has to do next for a queue. All actions are idempotent: doing one twice has the effect of doing it
+/// once.
 public enum QueueAction: Sendable, Equatable {
     /// Merge `entries` one after the other on top of the commit `on`.
     case build(on: String, [QueueEntry])
-    /// Have the commit tested, or find the runs that do.
+    /// Start runs that test the commit, or find those that were started before.
     case test(StackResult)
-    /// Move the target, if it is still where it must be.
+    /// Move the target to the commit, if it is still at the commit that the intent names.
     case push(LandingIntent)
 }
 
 /// An entry that has left the queue.
 public struct Departure: Sendable, Equatable {
     public enum Reason: Sendable, Equatable {
-        /// It landed. `commit` is the one that completed it, `tip` the one that the target was moved to.
+        /// It landed. `commit` is its own last commit in the target, `tip` the commit to which the target was moved.
         case landed(commit: String, tip: String)
-        /// It landed by other hands.
+        /// It was merged into the target, but not by this queue.
         case landedElsewhere(commit: String)
         case failed(QueueFailure)
-        /// It was pushed to.
+        /// New commits were pushed to the change.
         case pushed(head: String)
         case closed
         case withdrawn
@@ -71,7 +72,7 @@ public struct Departure: Sendable, Equatable {
 
     public var entry: QueueEntry
     public var reason: Reason
-    /// The runs that tell why, by the workflow's name.
+    /// The runs that are the reason, by the name of their workflow.
     public var runs: [String: Int64]
 
     public init(entry: QueueEntry, reason: Reason, runs: [String: Int64] = [:]) {

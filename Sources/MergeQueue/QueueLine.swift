@@ -1,15 +1,15 @@
 /// The batches that a queue tests now, each on top of those before it.
 struct QueueLine: Equatable {
     struct Batch: Equatable {
-        /// What it is tested on top of.
+        /// The entries below the batch, in order.
         var base: [Int]
         var entries: [Int]
 
         var stack: [Int] { base + entries }
     }
 
-    /// An entry that fails on top of `base`, so that those behind it are formed without it. With an empty base this is
-    /// final; else it is asked again once those before it are decided.
+    /// An entry that fails on top of `base`. The batches after it are formed without it. If `base` is empty, the
+    /// failure is final; otherwise the entry is tested again after the entries of `base` have landed or left.
     struct Suspect: Equatable {
         var base: [Int]
         var entry: Int
@@ -20,13 +20,13 @@ struct QueueLine: Equatable {
 
     /// Forms the batches.
     ///
-    /// A batch that is known to fail is halved. It is known also for a part of the line that ends where a batch that
-    /// failed ended: of a failed batch whose first half passes, the second half is split without a test.
+    /// A batch that is known to fail is halved. If its first half passes, the failure must be in the second half, which
+    /// is halved again without a test.
     ///
     /// - Parameters:
     ///   - entries: Ids in the order in which they land.
-    ///   - isWhole: Whether a stack ends with a batch that is tested already: nobody joins it.
-    ///   - failure: Why a stack fails; nil where it does not, or is not known to.
+    ///   - isWhole: Whether a stack ends with a batch for which runs were started, so that no entry may join it.
+    ///   - failure: Why a stack fails; nil if it does not fail or has no result yet.
     init(
         _ entries: [Int], batchSize: Int, depth: Int, isWhole: ([Int]) -> Bool, failure: ([Int]) -> QueueFailure?
     ) {

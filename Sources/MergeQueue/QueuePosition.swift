@@ -4,22 +4,22 @@ public struct QueuePosition: Sendable, Equatable {
         /// Not tested yet.
         case waiting
         case testing
-        /// Passed, and waits for those before it.
+        /// Its tests passed; it waits for the entries before it.
         case passed
-        /// Failed on top of those before it, which are not decided.
+        /// It failed on top of entries that have no final result yet.
         case suspected(QueueFailure)
-        /// The target is about to be moved.
+        /// It is part of the landing that has been decided.
         case landing
     }
 
     public var entry: QueueEntry
     public var status: Status
-    /// The changes that it is tested on top of, and those that are tested together with it, in order.
+    /// The changes below it, then those that are tested together with it, each in order.
     public var onTopOf: [String] = []
     public var with: [String] = []
-    /// The runs that test it, or that failed.
+    /// The runs that test it, or in which it failed.
     public var runs: [Int64] = []
-    /// How many rounds of tests there are until it lands, if nothing fails; 0 where it has passed.
+    /// How many rounds of tests are needed until it lands if nothing fails; 0 if it has passed.
     public var rounds = 1
 }
 

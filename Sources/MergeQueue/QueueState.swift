@@ -1,23 +1,23 @@
-/// The state of the merge queue of one branch: a value that events change, and that says what is to be done next.
+/// The state of the merge queue of one branch. It is a value: events change it, and ``actions`` follows from it.
 ///
-/// It knows no clock, process or disk. What it says is to be done follows from the state alone, so that a daemon that was
-/// killed reads the stored state and goes on.
+/// It depends on no clock, process or disk. Because the actions follow from the state alone, a daemon that was killed
+/// continues with the stored state.
 public struct QueueState: Sendable, Equatable, Codable {
-    /// What the target declares; nil: it declares no landing, and the queue waits.
+    /// The rules that the target declares; nil if it declares no landing, in which case the queue waits.
     public private(set) var rules: QueueRules?
     /// The commit that the target is at.
     public private(set) var target: String
     /// In the order in which they land.
     public private(set) var entries: [QueueEntry] = []
-    /// What is known of stacks on top of ``target``.
+    /// What is known about stacks on top of ``target``.
     public private(set) var results: [StackResult] = []
-    /// Why nothing is tested or landed; nil: the queue is not frozen.
+    /// Why the queue tests and lands nothing; nil if it is not frozen.
     public private(set) var frozen: String?
-    /// A landing that was decided and not seen yet.
+    /// A landing that has been decided and not been observed yet.
     public private(set) var intent: LandingIntent?
     private var nextID = 1
 
-    /// Attempts without a verdict about a commit, after which the queue freezes.
+    /// After this many attempts without a result for one commit, the queue freezes.
     static let undecidedLimit = 3
 
     public init(target: String, rules: QueueRules?) {
@@ -27,7 +27,7 @@ public struct QueueState: Sendable, Equatable, Codable {
 
     // MARK: What is to be done
 
-    /// What is to be done now. Doing it leads to events; an action that is not done stays.
+    /// What has to be done now. Each action leads to an event; until that event arrives, the action stays in the list.
     public var actions: [QueueAction] {
         if let intent { return [.push(intent)] }
         guard frozen == nil, rules != nil else { return [] }
@@ -43,7 +43,7 @@ public struct QueueState: Sendable, Equatable, Codable {
         return actions
     }
 
-    /// The runs that are still wanted: of commits without a verdict. All others of the queue may be ended.
+    /// The runs that are still needed: those of commits without a result. All other runs of the queue may be cancelled.
     public var wantedRuns: Set<Int64> {
         Set(results.filter { $0.status == .built }.flatMap(\.runs.values))
     }
@@ -67,16 +67,16 @@ public struct QueueState: Sendable, Equatable, Codable {
 
     func result(of stack: [Int]) -> StackResult? { results.first { $0.entries == stack } }
 
-    /// The commit that has these entries on top of the target.
+    /// The commit in which these entries are merged on top of the target.
     func commit(of stack: [Int]) -> String? {
         stack.isEmpty ? target : result(of: stack).flatMap { $0.commit.isEmpty ? nil : $0.commit }
     }
 
     // MARK: What happens
 
-    /// Takes an event in. An event about what is no longer in the state changes nothing.
+    /// Applies an event. An event about an entry, commit or run that is no longer in the state changes nothing.
     ///
-    /// - Returns: The entries that left the queue by it, in order.
+    /// - Returns: The entries that left the queue because of it, in order.
     public mutating func apply(_ event: QueueEvent) -> [Departure] {
         var departures: [Departure] = []
         switch event {
@@ -117,7 +117,7 @@ public struct QueueState: Sendable, Equatable, Codable {
     }
 
     private mutating func sort() {
-        // What lands now is not overtaken: its commit is decided.
+        // An entry that lands now keeps its place: its commit has been decided.
         let landing = Set(intent?.entries ?? [])
         func rank(_ entry: QueueEntry) -> (Int, Int, Int) {
             (landing.contains(entry.id) ? 0 : 1, -entry.priority, entry.id)
@@ -125,7 +125,7 @@ public struct QueueState: Sendable, Equatable, Codable {
         entries.sort { rank($0) < rank($1) }
     }
 
-    /// Whether it is part of the landing that was decided: it can't be held up any more.
+    /// Whether the entry is part of the decided landing, which can't be stopped any more.
     public func isLanding(_ id: Int) -> Bool { intent?.entries.contains(id) ?? false }
 
     private mutating func leave(_ change: String, _ reason: Departure.Reason) -> [Departure] {
@@ -147,7 +147,7 @@ public struct QueueState: Sendable, Equatable, Codable {
         var commits = result(of: batch.base)?.commits ?? []
         for (id, outcome) in zip(ids, built) {
             stack.append(id)
-            // What is known of the very same commit stays.
+            // A result for exactly this commit stays valid.
             let known = result(of: stack)
             switch outcome {
             case .commit(let commit, let tree):
@@ -202,7 +202,7 @@ public struct QueueState: Sendable, Equatable, Codable {
         }
         entries.removeAll { landed.entries.contains($0.id) }
         (target, intent) = (commit, nil)
-        // What was tested on top of what landed is on top of the target now, as the very same commits.
+        // The stacks that were built on top of the landed entries are now on top of the target, with the same commits.
         results = results.compactMap { result in
             guard result.entries.count > landed.entries.count, result.entries.starts(with: landed.entries) else {
                 return nil
@@ -228,7 +228,7 @@ public struct QueueState: Sendable, Equatable, Codable {
         if new?.method != rules?.method {
             results = []
         } else if new?.definition != rules?.definition || new?.workflows != rules?.workflows {
-            // The commits stay; what is said about them was found out by other rules.
+            // The commits stay valid; their test results don't, because they were obtained with other rules.
             results = results.compactMap { result in
                 guard !result.commit.isEmpty else { return result }
                 return StackResult(entries: result.entries, commits: result.commits, tree: result.tree, status: .built)
@@ -239,7 +239,8 @@ public struct QueueState: Sendable, Equatable, Codable {
 
     private func runs(of stack: [Int]) -> [String: Int64] { result(of: stack)?.runs ?? [:] }
 
-    /// Draws the conclusions: who leaves because it fails on the target itself, and what lands.
+    /// Draws the conclusions from the results: entries that fail directly on top of the target leave, and the next
+    /// landing is decided.
     private mutating func settle() -> [Departure] {
         var departures: [Departure] = []
         while intent == nil, let suspect = line.suspects.first(where: { $0.base.isEmpty }),
@@ -258,14 +259,15 @@ public struct QueueState: Sendable, Equatable, Codable {
         return departures
     }
 
-    /// Forgets stacks that can't come up again, and runs of those that are not tested now.
+    /// Removes the results of stacks that contain an entry that has left, and those of untested stacks that are no part
+    /// of a batch that is tested now.
     private mutating func forget() {
         let present = Set(entries.map(\.id))
         let wanted = line.batches.map(\.stack)
         results.removeAll { result in
             guard result.entries.allSatisfy(present.contains) else { return true }
             if result.status != .built { return false }
-            // Also the commits on the way to a batch's own.
+            // A stack that is the start of a needed one is needed too: its commits are part of that one.
             return !wanted.contains { $0.starts(with: result.entries) }
         }
     }

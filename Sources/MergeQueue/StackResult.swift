@@ -1,28 +1,28 @@
-/// What is known of a stack: of entries that are merged one after the other on top of the target.
+/// What is known about a stack: entries that are merged one after the other on top of the target.
 public struct StackResult: Sendable, Equatable, Codable {
     /// How far it is.
     public enum Status: Sendable, Equatable, Codable {
-        /// It is merged, and has no verdict.
+        /// It is merged and has no test result yet.
         case built
         case passed
-        /// It can't land. For a stack of several entries, it is not known yet which one is to blame.
+        /// It can't land. For a stack of several entries, the cause is not assigned to one of them yet.
         case failed(QueueFailure)
     }
 
     /// The ids of the entries, in order.
     public var entries: [Int]
-    /// For each entry, the commit that completes it; none for an entry that can't be merged, which is the last one.
+    /// For each entry its last commit. The last entry has none if it can't be merged.
     public var commits: [String]
-    /// The tree of ``commit``; empty where there is none.
+    /// The tree of ``commit``; empty if there is no commit.
     public var tree: String
     public var status: Status
-    /// Which time the commit is tested, from 1: part of what makes its runs unique.
+    /// The number of the test of this commit, from 1. It makes the runs of each attempt unique.
     public var attempt = 1
-    /// Verdicts "flaky" so far.
+    /// How many attempts ended with the verdict "flaky".
     public var flaky = 0
-    /// Attempts that ended without a verdict about the commit, since the queue was resumed.
+    /// How many attempts ended without a result since the queue was last resumed.
     public var undecided = 0
-    /// The runs of this attempt, by the workflow's name.
+    /// The runs of this attempt, by the name of their workflow.
     public var runs: [String: Int64] = [:]
 
     public init(entries: [Int], commits: [String], tree: String, status: Status) {
@@ -32,13 +32,13 @@ public struct StackResult: Sendable, Equatable, Codable {
         self.status = status
     }
 
-    /// The commit with all entries; empty where the last entry can't be merged.
+    /// The commit that contains all entries; empty if the last entry can't be merged.
     public var commit: String { commits.count == entries.count ? commits.last ?? "" : "" }
 
-    /// Whether a run was started for the stack as a whole: then no entry joins it any more.
+    /// Whether runs were started for the whole stack. From then on, no entry may join it.
     var isBatch: Bool { status == .passed || attempt > 1 || !runs.isEmpty }
 
-    /// Has it tested once more.
+    /// Starts the next attempt.
     mutating func tryAgain() {
         attempt += 1
         runs = [:]
@@ -47,18 +47,18 @@ public struct StackResult: Sendable, Equatable, Codable {
 
 /// Why a change can't land.
 public enum QueueFailure: Sendable, Equatable, Codable {
-    /// It can't be merged; the paths that conflict, at most some of them.
+    /// It can't be merged. These are some of the paths that conflict.
     case conflict([String])
-    /// What it would bring is in the target already.
+    /// All its changes are in the target already.
     case nothing
     /// A required workflow failed.
     case failed
-    /// A required workflow was flaky each time.
+    /// A required workflow was flaky in every attempt.
     case flaky
-    /// It can't be merged for another reason, which is a sentence.
+    /// It can't be merged for another reason. The text is a sentence.
     case unmergeable(String)
 
-    /// Whether a test says so. Only then it is worth while to test a part of the changes.
+    /// Whether the failure is a test result. Only then is it useful to test a part of the entries.
     var isVerdict: Bool {
         switch self {
         case .failed, .flaky: true
@@ -67,18 +67,18 @@ public enum QueueFailure: Sendable, Equatable, Codable {
     }
 }
 
-/// A landing that was decided, before the target is moved. It is stored first: after a crash the target's tip tells
-/// whether it took place.
+/// A landing that has been decided. It is stored before the target is moved, so that after a crash the tip of the
+/// target shows whether the landing took place.
 public struct LandingIntent: Sendable, Equatable, Codable {
     /// The ids of the entries that land.
     public var entries: [Int]
-    /// For each of them, the commit that completes it; the last one is ``to``.
+    /// For each entry its last commit. The commit of the last entry is ``to``.
     public var commits: [String]
-    /// The commit that the target must be at.
+    /// The commit that the target must have before the push.
     public var from: String
-    /// The commit that passed.
+    /// The commit that passed, and to which the target is moved.
     public var to: String
-    /// The tree that passed.
+    /// The tree of the commit that passed.
     public var tree: String
 
     public init(entries: [Int], commits: [String], from: String, to: String, tree: String) {

@@ -73,7 +73,7 @@ struct TextReport {
         row("when", "\(Figures.dateAndTime(start)), took \(Figures.duration(from: start, to: report.endedAt))")
         let box = report.box
         let host = "\(TerminalText.name(box.host)) (\(TerminalText.name(box.system)))"
-        row("box", "\(host), pipectl \(TerminalText.name(box.pipectlVersion))")
+        row("machine", "\(host), pipectl \(TerminalText.name(box.pipectlVersion))")
         if report.testCounts.total > 0 { row("tests", Wording.counts(report.testCounts)) }
         if report.attempt > 1 { row("attempt", "\(report.attempt)") }
         if let repeats = facts.repeats { row("repeats", repeats) }

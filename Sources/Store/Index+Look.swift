@@ -112,7 +112,7 @@ extension Index {
             guard let row, row["baselineAt"] as Int64? != nil else {
                 throw ArchiveError(
                     .noBaseline,
-                    "\"\(repository)\" has not been looked at before. Record its refs as the baseline first.")
+                    "\"\(repository)\" has never been observed. Record its refs as the baseline first.")
             }
             let id: Int64 = row["id"]
             for move in moved {
@@ -149,8 +149,8 @@ extension Index {
         guard known == move.old else {
             throw ArchiveError(
                 .cursorMoved,
-                "\(move.ref) of \"\(name)\" was recorded at \(known ?? "nothing"), not at \(move.old ?? "nothing"): another "
-                    + "look came first. Read the cursor again and repeat.")
+                "\(move.ref) of \"\(name)\" was recorded at \(known ?? "nothing"), not at \(move.old ?? "nothing"): "
+                    + "another observation came first. Read the cursor again and repeat.")
         }
         if let commit = move.new {
             try db.cachedStatement(

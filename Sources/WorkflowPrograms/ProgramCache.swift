@@ -85,7 +85,8 @@ public struct ProgramCache: Sendable {
     /// The checked program for these sources: from the cache, else compiled. Those who ask for the same one at
     /// the same time wait for one compilation, in this process and in others.
     ///
-    /// - Throws: ``DefinitionError`` for what the author must mend, ``ProgramCacheError`` for what the box must.
+    /// - Throws: ``DefinitionError`` for what the author must correct, ``ProgramCacheError`` for what the daemon's
+    ///   user must.
     public func program(for sources: WorkflowSources) async throws -> WorkflowProgram {
         let program = try await unchecked(for: sources)
         let findings = program.description.validate()

@@ -17,7 +17,7 @@ public struct WaitRequest: Sendable, Codable, Equatable {
 
     /// When the wait ends.
     public enum End: String, Sendable, Codable, CaseIterable {
-        /// At the first step that failed for good, otherwise with the verdict.
+        /// At the first step that finally failed, otherwise with the verdict.
         case failure
         /// When all runs have a verdict.
         case verdict

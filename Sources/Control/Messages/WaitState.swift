@@ -30,7 +30,7 @@ public struct WaitConclusion: Sendable, Codable, Equatable {
     public var reason: String
     /// The run that decided; nil if nothing runs for the subject.
     public var run: RunID?
-    /// Whether the run still goes on: a step of it has failed for good, and others have not ended.
+    /// Whether the run still goes on: a step of it has finally failed, and others have not ended.
     public var isEarly: Bool
     /// The command to type next, if nothing runs.
     public var next: String?
@@ -71,7 +71,7 @@ public struct WaitedRun: Sendable, Codable, Equatable, Identifiable {
     public var steps: Int?
     /// The steps that run now.
     public var current: [String]?
-    /// The step that failed for good while others still run.
+    /// The step that finally failed while others still run.
     public var failedStep: String?
     /// When its steps will have ended if they take their median time; nil if that is not known.
     public var expectedEnd: Date?

@@ -70,7 +70,7 @@ public final class SlotPool: Sendable {
     /// Why `uses` can never be met by this daemon, as a sentence; nil if they can.
     public func impossibility(of uses: [ResourceUse]) -> String? {
         for (name, need) in needs(of: uses).sorted(by: { $0.key < $1.key }) where need.units > need.capacity {
-            return "it uses \(need.units) of \"\(name)\" and the box has \(need.capacity)"
+            return "it uses \(need.units) of \"\(name)\" and the daemon has \(need.capacity)"
         }
         return nil
     }

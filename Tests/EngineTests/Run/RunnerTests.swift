@@ -136,7 +136,7 @@ import Testing
             [.shell("s", "true") { $0.resources = [ResourceUse(resource: licence, units: 3)] }],
             pool: SlotPool(slots: 2, capacities: ["licence": 2]))
         #expect(outcome.verdict == .infrastructure)
-        #expect(outcome["s"].reason?.contains("it uses 3 of \"licence\" and the box has 2") ?? false)
+        #expect(outcome["s"].reason?.contains("it uses 3 of \"licence\" and the daemon has 2") ?? false)
     }
 
     @Test func `a retry that passes makes the run flaky`() async {

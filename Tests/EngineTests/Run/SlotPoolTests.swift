@@ -35,7 +35,7 @@ extension SlotPool {
         #expect(pool.obstacle(to: [use("r", of: 2)]) == "waiting for \"r\"")
         pool.release(twice)
         #expect(pool.obstacle(to: [use("r", of: 2)]) == nil)
-        #expect(pool.impossibility(of: [use("r"), use("r")]) == "it uses 2 of \"r\" and the box has 1")
+        #expect(pool.impossibility(of: [use("r"), use("r")]) == "it uses 2 of \"r\" and the daemon has 1")
     }
 
     @Test func `a cancelled waiter holds nothing`() async {
