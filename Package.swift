@@ -342,9 +342,9 @@ let package = Package(
         .testTarget(
             name: "BuildBoxTests",
             dependencies: [
-                "Archive", "BuildBox", "CLinux", "Concurrency", "Control", "Engine", "Git", "Masking", "Pipeline",
-                "Reports", "Results", "Sandbox", "StateFiles", "stepinit", "Store", "swift-reader", "SystemCalls",
-                "TestBasics", "TestIntegrity", "TestSupport", "WorkflowPrograms", "Workspaces",
+                "Archive", "BuildBox", "CLinux", "Concurrency", "Control", "Engine", "Git", "Masking", "MergeQueue",
+                "Pipeline", "Reports", "Results", "Sandbox", "StateFiles", "stepinit", "Store", "swift-reader",
+                "SystemCalls", "TestBasics", "TestIntegrity", "TestSupport", "WorkflowPrograms", "Workspaces",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
