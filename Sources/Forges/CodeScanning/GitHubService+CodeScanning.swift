@@ -5,7 +5,7 @@ extension GitHubService {
     /// GitHub's limit for a compressed file, in bytes.
     static let mostScanBytes = 10 << 20
 
-    /// Sends a SARIF file. The same file once more takes the place of the first.
+    /// Sends a SARIF file. If the same file is sent again, it replaces the first one.
     ///
     /// - Returns: GitHub's id of the upload.
     func send(_ scan: ScanState, _ sarif: [UInt8]) async throws -> String? {

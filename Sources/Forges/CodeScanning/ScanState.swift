@@ -1,19 +1,19 @@
 public import Results
 
-/// A SARIF file that a forge's code scanning is to have.
+/// A SARIF file that the forge's code scanning should receive.
 public struct ScanState: Sendable, Equatable, Codable {
-    /// The workflow that made it.
+    /// The workflow whose step created it.
     public var workflow: String
-    /// The run that made it.
+    /// The run whose step created it.
     public var run: RunID
-    /// The step's position in the plan, and the file's number among its files.
+    /// The step's index in the plan; below, the index of the file among the step's files.
     public var step: Int
     public var number: Int
     /// The file's name in the archive.
     public var file: String
     /// The full id of the commit that was pushed.
     public var commit: String
-    /// `refs/heads/main`, `refs/pull/7/head`.
+    /// The pushed ref, such as `refs/heads/main` or `refs/pull/7/head`.
     public var ref: String
 
     public init(
@@ -41,7 +41,7 @@ enum ScanRenderer {
         }
     }
 
-    /// The ref that the results are about; nil for one that code scanning does not know.
+    /// The ref to which the results belong; nil if code scanning does not support it.
     private static func ref(_ summary: RunSummary) -> String? {
         if let change = summary.change {
             return Int(change).flatMap { $0 > 0 ? "refs/pull/\($0)/head" : nil }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An order to a forge: merge this change, if its head is still the one that was tested.
+/// A request to a forge: merge this change if its head is still the tested one.
 public struct ForgeMerge: Sendable, Equatable {
     /// How the change's commits reach the target.
     public enum Method: String, Sendable, Codable, CaseIterable {
@@ -8,7 +8,7 @@ public struct ForgeMerge: Sendable, Equatable {
         case merge
         /// As one commit.
         case squash
-        /// One by one. GitLab has no such order: there the project's own merge method decides.
+        /// The commits one by one. GitLab's API can't choose this; the project's merge method decides.
         case rebase
     }
 
@@ -17,7 +17,7 @@ public struct ForgeMerge: Sendable, Equatable {
     /// The head that was tested, as 40 or 64 hexadecimal digits. The forge refuses any other.
     public var head: String
     public var method: Method
-    /// The first line of the commit that the forge makes; nil for the forge's own words. A rebase makes none.
+    /// The first line of the new commit's message; nil for the forge's default. A rebase creates no commit.
     public var title: String?
     /// What follows the first line.
     public var message: String?
@@ -50,9 +50,11 @@ public struct ForgeMergeError: Error, Sendable, Equatable, CustomStringConvertib
         public static let notMergeable = Code(rawValue: "not-mergeable")
         /// The credential, or a rule of the target, does not allow it.
         public static let notAllowed = Code(rawValue: "not-allowed")
-        /// Nothing was merged for now: the forge is down or its limit is reached. The same order may be given again.
+        /// Nothing was merged because the forge is down or its rate limit is reached. The same request may be repeated
+        /// later.
         public static let notNow = Code(rawValue: "not-now")
-        /// The order may have taken effect, and the forge can't be asked. The same order may be given again: it finds out.
+        /// The request may have taken effect, and the forge does not answer. The same request may be repeated: it first
+        /// finds out.
         public static let unknownEnd = Code(rawValue: "unknown-end")
         /// The repository is connected with no forge, or its credential is missing.
         public static let notConnected = Code(rawValue: "not-connected")
@@ -61,7 +63,7 @@ public struct ForgeMergeError: Error, Sendable, Equatable, CustomStringConvertib
     public var code: Code
     /// One sentence without secrets. It may quote the forge.
     public var description: String
-    /// The earliest time for another try; nil where the forge did not say.
+    /// The earliest time for another request; nil if the forge gave none.
     public var retryAt: Date?
 
     public init(_ code: Code, _ description: String, retryAt: Date? = nil) {
@@ -71,12 +73,12 @@ public struct ForgeMergeError: Error, Sendable, Equatable, CustomStringConvertib
     }
 }
 
-/// What a forge says about a change that it was told to merge.
+/// The forge's state of a change that should be merged.
 struct ForgeMergeFacts: Sendable, Equatable {
     var isMerged: Bool
     /// The commit on the target, of a merged change.
     var commit: String?
     var head: String
-    /// Whether it is open, no draft, and does not conflict; nil where the forge has not found out yet.
+    /// Whether it is open, not a draft, and without conflict; nil if the forge has not determined that yet.
     var isMergeable: Bool?
 }

@@ -1,7 +1,7 @@
 public import Store
 import AsyncHTTPClient
 
-/// Has the forge of a connected repository merge changes, where the target takes no pushes.
+/// Lets the forge of a connected repository merge changes, for targets to which nobody may push.
 public struct ForgeMerger: Sendable {
     private let index: Store.Index
     private let credentials: ForgeCredentialStore
@@ -11,8 +11,8 @@ public struct ForgeMerger: Sendable {
         self.credentials = credentials
     }
 
-    /// Merges a change at the forge of `repository`, if its head is the expected one. The same order may be given again,
-    /// also after this process was killed: it finds what the first one did.
+    /// Merges a change at the forge of `repository`, if its head is the expected one. The same request may be repeated,
+    /// also after this process was killed: it first finds out whether the earlier one took effect.
     ///
     /// - Throws: ``ForgeMergeError``; `CancellationError`; errors of the store.
     public func merge(_ wanted: ForgeMerge, in repository: String) async throws -> ForgeMerged {

@@ -1,21 +1,21 @@
 import Foundation
 
-/// A forge's own requests for a merge.
+/// The requests with which one kind of forge merges a change.
 protocol ForgeMergeService: Sendable {
-    /// Tells the forge to merge, with the expected head.
+    /// Asks the forge to merge, with the expected head.
     ///
-    /// - Returns: The commit on the target, where the answer tells it.
+    /// - Returns: The commit on the target, if the answer contains it.
     func orderMerge(_ wanted: ForgeMerge) async throws -> String?
 
-    /// Asks what became of a change.
+    /// Reads the state of a change.
     func mergeFacts(_ change: Int) async throws -> ForgeMergeFacts
 }
 
 extension ForgeMergeService {
-    /// Merges a change, exactly once however often it is called with the same head.
+    /// Merges a change. It takes effect once, however often it is called with the same head.
     ///
-    /// Whatever the forge answers but success, it is asked what became of the change: an earlier call may have merged it,
-    /// and an answer that was lost says nothing.
+    /// After every answer but success it reads the state of the change, because an earlier call may have merged it and
+    /// its answer may have been lost.
     ///
     /// - Throws: ``ForgeMergeError``; `CancellationError`.
     func merge(_ wanted: ForgeMerge) async throws -> ForgeMerged {
@@ -36,7 +36,7 @@ extension ForgeMergeService {
         do {
             facts = try await mergeFacts(wanted.change)
         } catch let error as ForgeError {
-            // The order's own answer says more than that of the look-up.
+            // The answer to the merge request is more precise than that of the look-up.
             if let failure, [.unauthorized, .forbidden, .notFound].contains(failure.code) {
                 throw ForgeMergeError(.notAllowed, failure.description)
             }
@@ -44,7 +44,7 @@ extension ForgeMergeService {
                 .unknownEnd, (failure ?? error).description, retryAt: failure?.retryAt ?? error.retryAt)
         }
         if facts.isMerged {
-            // What was merged is the head at that moment: a later push does not move it.
+            // The forge merged the head of that moment; a later push does not change it.
             guard facts.head == wanted.head else {
                 throw ForgeMergeError(
                     .headMoved, "the forge merged \(facts.head.prefix(10)), not \(wanted.head.prefix(10))")
@@ -121,7 +121,7 @@ extension GitLabService {
         var hasConflicts: Bool?
         var draft: Bool?
 
-        /// Without a merge commit the target is at the squashed one, or at the head itself.
+        /// Without a merge commit, the target is at the squashed commit or at the head itself.
         var landed: String? { state == "merged" ? mergeCommitSha ?? squashCommitSha ?? sha : nil }
     }
 

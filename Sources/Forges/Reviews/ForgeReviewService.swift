@@ -1,33 +1,34 @@
 import Foundation
 
-/// What is known of a remark that was made at a forge.
+/// What is known about a remark that was posted at a forge.
 struct SaidRemark: Sendable, Equatable, Codable {
-    /// The forge's id of the comment or discussion; nil if it is part of a review's text, which stays as it is.
+    /// The forge's id of the comment or discussion; nil if the remark is part of a review's text, which is never
+    /// edited.
     var id: String?
-    /// Whether the forge shows it as settled.
+    /// Whether the forge shows it as resolved.
     var isSettled = false
 }
 
-/// Makes and settles remarks at one kind of forge.
+/// Posts and resolves remarks at one kind of forge.
 protocol ForgeReviewService: Sendable {
     var session: ForgeSession { get }
 
-    /// Finds the remarks that were made, where that was not learned.
+    /// Finds remarks that were posted although the answer was lost.
     ///
-    /// - Parameter marks: The fingerprint for each mark that a remark may begin with.
+    /// - Parameter marks: The fingerprint for each mark with which a remark may begin.
     func findRemarks(_ change: Int, marks: [String: String]) async throws -> [String: SaidRemark]
 
-    /// Makes `remarks`, which are not at the forge yet.
+    /// Posts `remarks`, which are not at the forge yet.
     ///
-    /// - Returns: What was made, by fingerprint. It lacks what a newer state will say.
+    /// - Returns: The posted remarks by fingerprint, without those that a newer state will post.
     func say(_ remarks: [ReviewState.Remark], of state: ReviewState) async throws -> [String: SaidRemark]
 
-    /// Shows a remark that was made as settled or as open again, as it says.
+    /// Shows a posted remark as resolved or as open, according to its state.
     func settle(_ remark: ReviewState.Remark, _ said: SaidRemark, of state: ReviewState) async throws
 }
 
 extension ForgeReviewService {
-    /// Shows what a review says: each remark once, settled when it is mended.
+    /// Shows the result of a review: posts each remark once and resolves those that have been fixed.
     ///
     /// - Returns: The value to pass to the next call for the same change.
     func show(_ state: ReviewState, after past: ForgePast) async throws -> String? {
@@ -48,7 +49,7 @@ extension ForgeReviewService {
             do {
                 try await settle(remark, known, of: state)
             } catch let error as ForgeError where error.code == .notFound {
-                // Somebody deleted it. It is not made again.
+                // A person deleted the remark, so it is not posted again.
             }
             said[remark.fingerprint]?.isSettled = remark.isSettled
         }
@@ -61,18 +62,19 @@ extension ForgeReviewService {
 
 /// Texts of remarks.
 struct RemarkText: Sendable {
-    /// The most bytes of one remark.
+    /// Maximum size of one remark, in bytes.
     static let limit = 8_000
-    /// The most bytes of the remarks of one review, and the most remarks of it.
+    /// Maximum size of all remarks of one review, in bytes; then the maximum number of its remarks.
     static let reviewLimit = 50_000
     static let reviewCount = 50
 
     let mark: CommentMark
     let state: ReviewState
 
-    /// The remark as it is made.
+    /// The text of an open remark.
     ///
-    /// - Parameter fence: What follows the backticks of a block that the forge offers to apply; nil if it has none.
+    /// - Parameter fence: What follows the backticks of a block that the forge offers to apply; nil if the forge has
+    ///   none.
     func open(_ remark: ReviewState.Remark, suggestion fence: String?) -> String {
         var text = ForgeText.cut(remark.text, bytes: Self.limit)
         if let replacement = remark.replacement {
@@ -82,7 +84,7 @@ struct RemarkText: Sendable {
         return "\(mark.text(of: remark, change: state.change))\n\(text)"
     }
 
-    /// The remark once it is settled. Its second line begins with ``settledSign``.
+    /// The text of a resolved remark. Its second line begins with ``settledSign``.
     func settled(_ remark: ReviewState.Remark) -> String {
         let text = ForgeText.cut(remark.text, bytes: Self.limit)
         return "\(mark.text(of: remark, change: state.change))\n\(Self.settledSign) settled by "
@@ -91,12 +93,12 @@ struct RemarkText: Sendable {
 
     static let settledSign = "✓"
 
-    /// Whether a comment that begins with `mark` is shown as settled.
+    /// Whether a comment that begins with `mark` is shown as resolved.
     static func isSettled(_ body: String, mark: String) -> Bool {
         body.dropFirst(mark.count + 1).hasPrefix(settledSign)
     }
 
-    /// The first remarks that go into one review, and the others.
+    /// The remarks that fit into one review, and the remaining ones.
     static func batch(_ remarks: ArraySlice<ReviewState.Remark>) -> (
         ArraySlice<ReviewState.Remark>, ArraySlice<ReviewState.Remark>
     ) {

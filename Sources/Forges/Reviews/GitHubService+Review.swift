@@ -10,7 +10,7 @@ extension GitHubService {
     func findRemarks(_ change: Int, marks: [String: String]) async throws -> [String: SaidRemark] {
         var said: [String: SaidRemark] = [:]
         let pull = "\(root)/pulls/\(change)"
-        // The oldest is pipectl's own.
+        // The oldest comment with the mark is pipectl's own.
         for comment in try await session.pages("\(pull)/comments", of: ForgeComment.self).sorted(by: { $0.id < $1.id })
         {
             guard let (fingerprint, remark) = comment.remark(marks), said[fingerprint] == nil else { continue }
@@ -34,7 +34,7 @@ extension GitHubService {
             do {
                 said.merge(try await review(Array(batch), of: state)) { _, made in made }
             } catch let error as ForgeError where error.code == .refused && batch.contains(where: { $0.place != nil }) {
-                // It does not show one of the lines: all is said in the review's text.
+                // GitHub refused a line that the diff does not show, so all remarks become part of the review's text.
                 let unplaced = batch.map { remark in
                     var remark = remark
                     (remark.place, remark.replacement) = (nil, nil)

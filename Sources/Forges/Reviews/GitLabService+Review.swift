@@ -33,7 +33,7 @@ extension GitLabService {
         var said: [String: SaidRemark] = [:]
         for remark in remarks {
             var position: Position?
-            // Of another head the lines are not those that were reviewed.
+            // The lines of another head are not those that were reviewed.
             if let place = remark.place, let refs = change.diffRefs, refs.headSha == state.commit {
                 position = Position(
                     baseSha: refs.baseSha, startSha: refs.startSha, headSha: refs.headSha, newPath: place.path,
@@ -52,7 +52,7 @@ extension GitLabService {
         var newPath: String
         var oldPath: String
         var newLine: Int
-        /// Only for lines that the change leaves as they are.
+        /// Set only for lines that the change does not edit.
         var oldLine: Int?
     }
 
@@ -72,7 +72,7 @@ extension GitLabService {
             ).decode(Discussion.self)
             return SaidRemark(id: made.id)
         } catch let error as ForgeError where error.code == .refused && position != nil {
-            // It does not show the line.
+            // GitLab does not show the line in the diff.
             return try await discuss(remark, nil, of: state)
         }
     }

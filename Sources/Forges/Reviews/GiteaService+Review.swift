@@ -74,7 +74,7 @@ extension GiteaService {
         return said
     }
 
-    /// Its API can't resolve a conversation: the comment's text says that it is settled.
+    /// The API can't resolve a conversation, so the comment's text says that it is resolved.
     func settle(_ remark: ReviewState.Remark, _ said: SaidRemark, of state: ReviewState) async throws {
         struct Body: Encodable { var body: String }
         guard let id = said.id else { return }

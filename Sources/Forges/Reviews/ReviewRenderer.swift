@@ -2,12 +2,13 @@ import Pipeline
 import Reports
 import Results
 
-/// Renders what reviews say of a change. The reviewer's text may quote the change, so it is escaped for Markdown.
+/// Renders the findings of reviews of a change. The reviewer's text may quote the change, so it is escaped for
+/// Markdown.
 enum ReviewRenderer {
-    /// The most remarks about one change.
+    /// Maximum number of remarks for one change.
     static let mostRemarks = 200
 
-    /// What the newest runs of a change say; nil if no step of them reviews it.
+    /// The findings of the newest runs of a change; nil if none of their steps is a review.
     static func review(_ change: Int, head: String, runs: [ForgeRunFacts]) -> ReviewState? {
         var remarks: [ReviewState.Remark] = []
         var seen: Set<String> = []
@@ -43,19 +44,19 @@ enum ReviewRenderer {
             replacement: place == nil ? nil : finding.replacement, isSettled: finding.fate != .open)
     }
 
-    /// The last line that the finding is about, if the change shows it. Lines of an earlier head have moved since.
+    /// The position of the finding's last line, if the change shows it. Lines of an earlier head may have moved since.
     private static func place(_ finding: ReviewFinding, head: String, _ delta: ChangeDelta?) -> ChangeDelta.Place? {
         guard finding.head == head, let delta, let path = CheckRenderer.usable(finding.file), let line = finding.line
         else { return nil }
         guard let end = finding.endLine, end > line else { return delta.place(path, tested: line) }
-        // All lines have to be shown, and to follow each other in the head as they do in the tested tree.
+        // The change must show all lines, and they must be consecutive in the head as in the tested tree.
         let places = (line...min(end, line + 100)).map { delta.place(path, tested: $0) }
         guard let first = places.first.flatMap({ $0 }), end - line <= 100 else { return nil }
         for (offset, place) in places.enumerated() where place?.line != first.line + offset { return nil }
         return places.last.flatMap { $0 }
     }
 
-    /// Whether a comment at the change says what the finding says.
+    /// Whether a comment on the change already contains the finding.
     static func isSaid(_ finding: Finding, in report: Report, _ delta: ChangeDelta?) -> Bool {
         guard finding.rule.hasPrefix("review/"), finding.file != nil, let change = report.change,
             Int(change.name) != nil

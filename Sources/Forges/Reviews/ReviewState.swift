@@ -1,18 +1,19 @@
-/// What a review says about a change so far: the state to show, complete by itself.
+/// All findings of reviews of one change: the complete state that the forge should show.
 public struct ReviewState: Sendable, Equatable, Codable {
     /// A finding of a reviewer.
     public struct Remark: Sendable, Equatable, Codable {
-        /// Stays the same from push to push. It is said once.
+        /// Identifies the finding across pushes, so that it is posted only once.
         public var fingerprint: String
-        /// Where it is said; nil for the whole change, and for lines that the change does not show.
+        /// The position of the comment; nil for findings about the whole change or about lines that the change does not
+        /// show.
         public var place: ChangeDelta.Place?
-        /// How many lines before `place.line` it also covers.
+        /// How many lines above `place.line` the finding also covers.
         public var linesBefore: Int
-        /// Markdown.
+        /// The text, as Markdown.
         public var text: String
-        /// What to put in place of the lines; nil if the reviewer has no text for them.
+        /// The text that would replace the lines; nil if the reviewer suggests none.
         public var replacement: String?
-        /// Whether the reviewer says that a later push mended it, or took it back.
+        /// Whether the reviewer reports that a later push fixed the finding, or withdrew it.
         public var isSettled: Bool
 
         public init(
@@ -30,7 +31,7 @@ public struct ReviewState: Sendable, Equatable, Codable {
 
     /// The change's number.
     public var change: Int
-    /// The head that the places are about.
+    /// The head commit to which the positions belong.
     public var commit: String
     public var remarks: [Remark]
 
