@@ -1,3 +1,4 @@
+import Concurrency
 import Foundation
 import JWTKit
 
@@ -14,16 +15,9 @@ actor InstallationTokens {
     private let client: ForgeClient
     private let project: String
     private let now: @Sendable () -> Date
-    private var state = State.none
+    private var newest: (token: String, end: Date)?
     private var installation: Int?
-
-    private enum State {
-        case none
-        case valid(String, until: Date)
-        /// A request is running; its number distinguishes it from a later one.
-        case asking(Task<(String, Date), any Error>, number: Int)
-    }
-    private var requests = 0
+    private let requests = SingleFlight<String>()
 
     /// - Throws: ``ForgeError`` with `.badCredential` if the key is not RSA in PEM.
     init(
@@ -44,35 +38,22 @@ actor InstallationTokens {
 
     /// A token that is valid for at least ``margin`` more seconds, or else the newest one.
     func token() async throws -> String {
-        switch state {
-        case .valid(let token, let end) where end.timeIntervalSince(now()) > Self.margin: return token
-        case .asking(let task, _): return try await task.value.0
-        case .valid, .none: return try await renewed()
-        }
+        if let newest, newest.end.timeIntervalSince(now()) > Self.margin { return newest.token }
+        return try await requests.value(for: project) { try await renewed() }
     }
 
     /// Forgets `token`, which the forge rejected. A newer token stays.
     func discard(_ token: String) {
-        if case .valid(token, _) = state { state = .none }
+        if newest?.token == token { newest = nil }
     }
 
     private func renewed() async throws -> String {
-        requests += 1
-        let number = requests
-        // Every caller waits for this task; the caller that made it always takes its result.
-        let task = Task { try await self.ask() }
-        state = .asking(task, number: number)
-        do {
-            let (token, end) = try await task.value
-            if case .asking(_, number) = state { state = .valid(token, until: end) }
-            return token
-        } catch {
-            if case .asking(_, number) = state { state = .none }
-            throw error
-        }
+        let made = try await ask()
+        newest = made
+        return made.token
     }
 
-    private func ask() async throws -> (String, Date) {
+    private func ask() async throws -> (token: String, end: Date) {
         struct Installation: Decodable { var id: Int }
         struct Token: Decodable { var token: String, expiresAt: String }
         let authorization = try await (name: "Authorization", value: "Bearer \(appToken())")
