@@ -118,9 +118,12 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "ProofKeys", dependencies: ["Diagnostics", "Pipeline", "Results", "Sandbox"],
+            swiftSettings: settings),
+        .target(
             name: "Engine",
             dependencies: [
-                "Concurrency", "Diagnostics", "Masking", "Pipeline", "Results", "Sandbox", "TerminalText",
+                "Concurrency", "Diagnostics", "Masking", "Pipeline", "ProofKeys", "Results", "Sandbox", "TerminalText",
                 "TestReports",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -151,9 +154,9 @@ let package = Package(
             name: "BuildBox",
             dependencies: [
                 "Archive", "CAllocator", "CLinux", "Concurrency", "Control", "Diagnostics", "Engine", "Forges", "Git",
-                "Masking", "MergeQueue", "Pipeline", "RefHints", "Reports", "Results", "Sandbox", "Secrets",
-                "Settings", "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity", "WorkflowPrograms",
-                "Workspaces",
+                "Masking", "MergeQueue", "Pipeline", "ProofKeys", "RefHints", "Reports", "Results", "Sandbox",
+                "Secrets", "Settings", "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity",
+                "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -185,7 +188,7 @@ let package = Package(
         .target(
             name: "Forges",
             dependencies: [
-                "Pipeline", "Reports", "Results", "Store", "TerminalText",
+                "Concurrency", "Pipeline", "Reports", "Results", "Store", "TerminalText",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -294,9 +297,13 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "ProofKeysTests", dependencies: ["Pipeline", "ProofKeys", "Results"],
+            swiftSettings: settings),
+        .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Concurrency", "Engine", "Masking", "Pipeline", "Results", "Sandbox", "stepinit", "TestBasics",
+                "Concurrency", "Engine", "Masking", "Pipeline", "ProofKeys", "Results", "Sandbox", "stepinit",
+                "TestBasics",
                 "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -343,7 +350,8 @@ let package = Package(
             name: "BuildBoxTests",
             dependencies: [
                 "Archive", "BuildBox", "CLinux", "Concurrency", "Control", "Engine", "Git", "Masking", "MergeQueue",
-                "Pipeline", "Reports", "Results", "Sandbox", "StateFiles", "stepinit", "Store", "swift-reader",
+                "Pipeline", "ProofKeys", "Reports", "Results", "Sandbox", "StateFiles", "stepinit", "Store",
+                "swift-reader",
                 "SystemCalls", "TestBasics", "TestIntegrity", "TestSupport", "WorkflowPrograms", "Workspaces",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),

@@ -11,11 +11,11 @@ let areas = [
         "build-box", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine",
         "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/Masking", "Sources/MergeQueue",
-        "Sources/Pipeline", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
-        "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/stepinit", "Sources/swift-reader", "Tests/BuildBoxTests", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/Pipeline", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
+        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Sources/swift-reader",
+        "Tests/BuildBoxTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "control", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Git",
@@ -31,28 +31,28 @@ let areas = [
         "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency",
         "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Forges",
         "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline",
-        "Sources/ProjectSetup", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
-        "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Sources/swift-reader", "Tests/EndToEndTests",
-        "Tests/Support", "script", "workflows"
+        "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
+        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
+        "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support", "script", "workflows"
     ),
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
-        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Store",
-        "Sources/TerminalText", "Sources/TestReports", "Sources/stepinit", "Tests/EngineTests", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/Pipeline", "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
+        "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Sources/stepinit", "Tests/EngineTests",
+        "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "fault", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
         "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/MCP",
-        "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints",
-        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
-        "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/ProofKeys",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces",
+        "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "forges", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Forges", "Sources/Git",
@@ -63,12 +63,13 @@ let areas = [
         "fuzz", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
         "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/MCP",
-        "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints",
-        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
-        "Sources/swift-reader", "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests",
-        "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests"
+        "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/ProofKeys",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces",
+        "Sources/pipectl", "Sources/stepinit", "Sources/swift-reader", "Tests/DiagnosticsTests", "Tests/FuzzTests",
+        "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
+        "Tests/TestReportsTests"
     ),
     Area(
         "git", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Tests/GitTests",
@@ -81,19 +82,24 @@ let areas = [
         "pipectl", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
         "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/MCP",
-        "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints",
-        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/Support",
-        "Tests/pipectlTests", "docs"
+        "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/ProofKeys",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces",
+        "Sources/pipectl", "Tests/Support", "Tests/pipectlTests", "docs"
     ),
     Area("pipeline", "Sources/Pipeline", "Tests/PipelineTests", "Tests/TestBasics"),
     Area(
         "project-setup", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
-        "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
-        "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms",
+        "Sources/Pipeline", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/Reports", "Sources/Results",
+        "Sources/Sandbox", "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms",
         "Tests/ProjectSetupTests", "Tests/Support"
+    ),
+    Area(
+        "proof-keys", "Sources/CLinux", "Sources/Concurrency", "Sources/Diagnostics", "Sources/ForeignText",
+        "Sources/Pipeline", "Sources/ProofKeys", "Sources/Results", "Sources/Sandbox", "Sources/TerminalText",
+        "Sources/TestReports", "Tests/ProofKeysTests"
     ),
     Area(
         "ref-hints", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git",
@@ -114,9 +120,9 @@ let areas = [
     Area(
         "secrets", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
-        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
-        "Tests/SecretsTests", "Tests/Support"
+        "Sources/Pipeline", "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
+        "Sources/Secrets", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestReports", "Tests/SecretsTests", "Tests/Support"
     ),
     Area(
         "settings", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Sources/Pipeline",
@@ -146,15 +152,16 @@ let areas = [
     Area(
         "workflow-programs", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
-        "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Results", "Sources/Sandbox", "Sources/TerminalText",
-        "Sources/TestReports", "Sources/WorkflowPrograms", "Tests/WorkflowProgramsTests", "docs", "workflows"
+        "Sources/Pipeline", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/Results", "Sources/Sandbox",
+        "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms", "Tests/WorkflowProgramsTests",
+        "docs", "workflows"
     ),
     Area(
         "workspaces", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
-        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
-        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/Support",
-        "Tests/WorkspacesTests"
+        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/ProofKeys", "Sources/Reports",
+        "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/stepinit", "Tests/Support", "Tests/WorkspacesTests"
     ),
 ]

@@ -1,3 +1,4 @@
+import ProofKeys
 import Workspaces
 import Engine
 import Results

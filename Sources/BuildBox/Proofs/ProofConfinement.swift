@@ -1,3 +1,4 @@
+import ProofKeys
 import Engine
 import Git
 import Pipeline

@@ -1,3 +1,4 @@
+import ProofKeys
 import Control
 import Archive
 import Store

@@ -1,3 +1,4 @@
+import ProofKeys
 import Results
 import Foundation
 import Pipeline

@@ -1,3 +1,4 @@
+import ProofKeys
 @testable import Workspaces
 import TestSupport
 import Store

@@ -1,3 +1,4 @@
+import ProofKeys
 import TestSupport
 import Foundation
 import Git

@@ -1,3 +1,4 @@
+import ProofKeys
 import Control
 import Results
 import Store

@@ -1,3 +1,4 @@
+import ProofKeys
 import Pipeline
 import Testing
 

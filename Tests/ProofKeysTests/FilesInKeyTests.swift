@@ -1,4 +1,4 @@
-@testable import Engine
+@testable import ProofKeys
 import Pipeline
 import Testing
 

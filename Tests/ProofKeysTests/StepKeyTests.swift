@@ -1,8 +1,8 @@
+@testable import ProofKeys
 import Pipeline
 import Testing
 
 @testable import Results
-@testable import Engine
 
 /// The parts of a key, and the steps that have none.
 @Suite struct StepKeyTests {
