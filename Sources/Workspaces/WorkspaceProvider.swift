@@ -72,7 +72,7 @@ package struct WorkspaceProvider: Sendable {
         if let resumption { return try await retained.resume(resumption.kept, at: place, user: user) }
         return try await Workspace.make(
             at: place.workspace, commit: prepared.commit, store: prepared.repository.store,
-            base: choice.use?.base.workspaceBase, user: user, keepsLayers: choice.leaves != nil, layering: layering,
+            base: choice.use?.snapshot.workspaceBase, user: user, keepsLayers: choice.leaves != nil, layering: layering,
             isOpen: enclosed.standby != nil, opened: enclosed.holder)
     }
 

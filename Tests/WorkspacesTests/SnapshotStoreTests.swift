@@ -67,9 +67,9 @@ struct SnapshotStoreTests {
         try await withFolder { shelf in
             let store = shelf.store()
             for run: Int64 in [10, 20, 30] { try await store.add(shelf.make(run)) }
-            #expect(await take(store, like: 19)?.base.run == 20)
+            #expect(await take(store, like: 19)?.snapshot.run == 20)
             #expect(await take(store, like: 12)?.changedFiles == 2)
-            #expect(await take(store, like: 99)?.base.run == 30)
+            #expect(await take(store, like: 99)?.snapshot.run == 30)
             var other = SnapshotStoreTests.key
             other.tools = "swift 2"
             #expect(await take(store, other, like: 20) == nil)
@@ -100,19 +100,20 @@ struct SnapshotStoreTests {
             try await store.add(shelf.make(1, other, bytes: 30))
             let first = try shelf.make(2, bytes: 40)
             try await store.add(first)
-            #expect(await take(store, leavesBase: true, like: 2)?.base.run == 2)
+            #expect(await take(store, leavesBase: true, like: 2)?.snapshot.run == 2)
             let second = try shelf.make(3, over: first, bytes: 30)
             try await store.add(second)
             #expect(await store.all.map(\.run) == [3, 2, 1])
-            #expect(await take(store, leavesBase: true, like: 3)?.base.run == 2, "over the third would be too much")
-            #expect(await take(store, like: 3)?.base.run == 3)
+            #expect(await take(store, leavesBase: true, like: 3)?.snapshot.run == 2, "over the third would be too much")
+            #expect(await take(store, like: 3)?.snapshot.run == 3)
             try await store.add(shelf.make(4, bytes: 20))
             #expect(await store.all.map(\.run) == [4, 2, 1], "of its own kind first, and none that others need")
             #expect(await store.bytes == 90)
             let large = try shelf.make(5, bytes: 90)
             try await store.add(large)
             #expect(await store.all.map(\.run) == [5])
-            #expect(await take(store, leavesBase: true, like: 5)?.base.run == 5, "one alone may be as large as it is")
+            #expect(
+                await take(store, leavesBase: true, like: 5)?.snapshot.run == 5, "one alone may be as large as it is")
             try await store.add(shelf.make(6, other, bytes: 0))
             try await store.add(shelf.make(7, over: large, bytes: 30))
             #expect(await store.all.map(\.run) == [7, 6, 5], "nothing that could go takes any room")
@@ -128,7 +129,7 @@ struct SnapshotStoreTests {
             try await store.add(future)
             try await store.add(shelf.make(2))
             try await store.add(shelf.make(3))
-            #expect(await take(store, like: 3)?.base.run == 3)
+            #expect(await take(store, like: 3)?.snapshot.run == 3)
         }
     }
 
@@ -137,7 +138,7 @@ struct SnapshotStoreTests {
             let store = shelf.store()
             try await store.add(shelf.make(1))
             let use = await take(store, like: 1)
-            #expect(use?.base.run == 1)
+            #expect(use?.snapshot.run == 1)
             #expect(await store.remove { _ in true } == 1)
             #expect(await take(store, like: 1) == nil, "nobody else begins from it")
             #expect(shelf.names == ["1-1"])
@@ -231,7 +232,7 @@ struct SnapshotStoreTests {
             #expect(await take(store, like: 1) == nil)
             #expect(await !store.has(SnapshotStoreTests.key))
             try await store.add(shelf.make(2))
-            #expect(await take(store, like: 1)?.base.run == 2)
+            #expect(await take(store, like: 1)?.snapshot.run == 2)
         }
     }
 
@@ -325,16 +326,17 @@ struct SnapshotStoreTests {
             let store = shelf.store()
             var last: Snapshot?
             for run in 1...Int64(SnapshotStore.deepest - 1) {
-                let base = try shelf.make(run, over: last)
-                try await store.add(base)
-                last = base
+                let snapshot = try shelf.make(run, over: last)
+                try await store.add(snapshot)
+                last = snapshot
             }
             #expect(last?.layers.count == SnapshotStore.deepest)
             #expect(
-                await take(store, like: SnapshotStore.deepest)?.base.run == last?.run, "a change may lie on the deepest"
+                await take(store, like: SnapshotStore.deepest)?.snapshot.run == last?.run,
+                "a change may lie on the deepest"
             )
             #expect(
-                await take(store, leavesBase: true, like: SnapshotStore.deepest)?.base.run
+                await take(store, leavesBase: true, like: SnapshotStore.deepest)?.snapshot.run
                     == Int64(SnapshotStore.deepest - 2))
         }
     }

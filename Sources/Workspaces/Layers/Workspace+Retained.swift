@@ -12,26 +12,26 @@ extension Workspace {
     ///   - folder: The folder for all of it; what is there is removed.
     ///   - user: The user of the steps, who owns what they see.
     static func resume(
-        at folder: String, _ kept: RetainedWorkspace, user: StepUser?, layering: Layering?
+        at folder: String, _ retained: RetainedWorkspace, user: StepUser?, layering: Layering?
     ) async throws -> Workspace {
         try? await remove(folder)
         guard let layering else {
             // Without layers every workspace is one plain folder.
-            guard let only = kept.layers.first, kept.layers.count == 1 else {
+            guard let only = retained.layers.first, retained.layers.count == 1 else {
                 throw OverlayProblem("its layers can't be mounted any more")
             }
             try await copy(only.path, to: folder)
             return Workspace(plain: folder)
         }
         return try await offThread {
-            guard let tree = OID(hex: kept.tree) else { throw OverlayProblem("its record is damaged") }
+            guard let tree = OID(hex: retained.tree) else { throw OverlayProblem("its record is damaged") }
             let holder = try open(at: folder, owned: [], user: user, layering: layering)
-            holder.take(kept.layers)
+            holder.take(retained.layers)
             try holder.mount()
             let owner = user ?? .daemon
             return Workspace(
                 folder: folder, holder: holder, tree: tree, isOverBase: false,
-                upper: Layer(path: "\(folder)/upper", owner: owner.user, group: owner.group), layers: kept.layers,
+                upper: Layer(path: "\(folder)/upper", owner: owner.user, group: owner.group), layers: retained.layers,
                 index: nil, written: [])
         }
     }

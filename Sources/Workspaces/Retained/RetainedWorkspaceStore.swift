@@ -29,7 +29,7 @@ package actor RetainedWorkspaceStore {
     private let log: Logger
     private let bases: SnapshotStore
     /// Newest first.
-    private var kept: [RetainedWorkspace]
+    private var workspaces: [RetainedWorkspace]
     /// The number of runs that use a folder now.
     private var uses: [String: Int] = [:]
     /// The snapshot folders that each folder needs, until it is removed.
@@ -44,7 +44,7 @@ package actor RetainedWorkspaceStore {
         self.limit = limit
         self.log = log
         self.bases = bases
-        kept = found.sorted { $0.createdAt > $1.createdAt }
+        workspaces = found.sorted { $0.createdAt > $1.createdAt }
         holds = Dictionary(uniqueKeysWithValues: found.map { ($0.folder, $0.folders(below: bases.folder)) })
     }
 
@@ -69,11 +69,11 @@ package actor RetainedWorkspaceStore {
         return try JSONDecoder().decode(RetainedWorkspace.self, from: data)
     }
 
-    package var all: [RetainedWorkspace] { kept }
+    package var all: [RetainedWorkspace] { workspaces }
 
     /// Takes the workspace of a run and protects it until ``giveBack(_:)``; nil if there is none.
     func take(_ run: RunID) -> RetainedWorkspace? {
-        guard let one = kept.first(where: { $0.run == run }), !isOverdue(one) else { return nil }
+        guard let one = workspaces.first(where: { $0.run == run }), !isOverdue(one) else { return nil }
         uses[one.folder, default: 0] += 1
         return one
     }
@@ -95,7 +95,7 @@ package actor RetainedWorkspaceStore {
             .write(to: URL(fileURLWithPath: "\(filling)/\(RetainedWorkspace.record)"), options: .atomic)
         guard rename(filling, "\(folder)/\(one.folder)") == 0 else { throw SystemFailure("rename") }
         // At once: otherwise a sweep would remove a folder that it does not know.
-        kept.insert(one, at: 0)
+        workspaces.insert(one, at: 0)
         let held = one.folders(below: bases.folder)
         holds[one.folder] = held
         await bases.hold(held)
@@ -105,12 +105,12 @@ package actor RetainedWorkspaceStore {
 
     /// Removes the oldest while all together, with the layers that only they need, take more than the limit.
     private func evict() async {
-        while !kept.isEmpty {
-            let (folders, own) = (kept.map(\.folder), kept.reduce(0) { $0 + $1.bytes })
+        while !workspaces.isEmpty {
+            let (folders, own) = (workspaces.map(\.folder), workspaces.reduce(0) { $0 + $1.bytes })
             let held = await bases.bytesHeld(folders.flatMap { holds[$0] ?? [] })
             // Others may have been added or removed in the meantime.
-            guard folders == kept.map(\.folder) else { continue }
-            guard own + held > limit, let last = kept.popLast() else { return }
+            guard folders == workspaces.map(\.folder) else { continue }
+            guard own + held > limit, let last = workspaces.popLast() else { return }
             log.info(
                 "removed the retained workspace of run \(last.run): all together may use \(limit >> 20) MiB")
         }
@@ -123,22 +123,22 @@ package actor RetainedWorkspaceStore {
             let path = "\(folder)/\(name)"
             try? await offThread { try FolderRemoval.remove(path) }
         }
-        kept.removeAll(where: isOverdue)
+        workspaces.removeAll(where: isOverdue)
         await sweep()
     }
 
     /// Removes what has expired, or has no room any more because the snapshots below it are gone.
     package func expire() async {
-        let count = kept.count
-        kept.removeAll(where: isOverdue)
+        let count = workspaces.count
+        workspaces.removeAll(where: isOverdue)
         await evict()
-        if kept.count < count { await sweep() }
+        if workspaces.count < count { await sweep() }
     }
 
     /// Removes all that nobody uses now, and returns their number.
     package func removeAll() async -> Int {
-        let count = kept.count
-        kept = []
+        let count = workspaces.count
+        workspaces = []
         await sweep()
         return count
     }
@@ -156,7 +156,7 @@ package actor RetainedWorkspaceStore {
         isSweeping = true
         defer { isSweeping = false }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        var needed = Set(kept.flatMap { $0.folders(below: folder) + [$0.folder] })
+        var needed = Set(workspaces.flatMap { $0.folders(below: folder) + [$0.folder] })
         // What a person has open, in any process, may lie over other folders, too.
         for name in Set(uses.keys).union(names.filter { RetainedWorkspaceLock.isHeld("\(folder)/\($0)") }) {
             needed.insert(name)

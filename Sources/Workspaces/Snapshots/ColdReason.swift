@@ -9,14 +9,16 @@ enum ColdReason {
     /// Why no snapshot can be used: what is different in the newest one of the same workflow and branch.
     ///
     /// - Parameter bases: All snapshots, newest first.
-    static func text(_ bases: [Snapshot], for key: SnapshotKey, plan: String?) -> String {
-        guard let base = bases.first(where: { $0.key.isOfSameLine(as: key) }) else {
+    static func text(_ snapshots: [Snapshot], for key: SnapshotKey, plan: String?) -> String {
+        guard let snapshot = snapshots.first(where: { $0.key.isOfSameLine(as: key) }) else {
             return "there is no warm workspace of \(key.branch) yet"
         }
-        if base.key.tools != key.tools { return "the compiler or installed packages changed since run \(base.run)" }
-        if !base.serves(key, plan: plan) { return "workflows/ changed since run \(base.run)" }
-        if base.createdAt > Date() { return "the clock was set back since run \(base.run)" }
-        return "the warm workspace of run \(base.run) reached its limit of layers or size"
+        if snapshot.key.tools != key.tools {
+            return "the compiler or installed packages changed since run \(snapshot.run)"
+        }
+        if !snapshot.serves(key, plan: plan) { return "workflows/ changed since run \(snapshot.run)" }
+        if snapshot.createdAt > Date() { return "the clock was set back since run \(snapshot.run)" }
+        return "the warm workspace of run \(snapshot.run) reached its limit of layers or size"
     }
 
     /// Why a run asks for no snapshot at all.

@@ -37,7 +37,7 @@ package actor SnapshotStore {
     /// Bytes on disk, of all snapshots together.
     private let limit: Int
     private let log: Logger
-    private var bases: [Snapshot] = []
+    private var snapshots: [Snapshot] = []
     /// Bytes on disk by folder, including those of removed snapshots whose layers are still needed.
     private var sizes: [String: Int] = [:]
     /// Folders to be removed.
@@ -79,9 +79,9 @@ package actor SnapshotStore {
                     $0.path.hasPrefix(folder + "/") && FileManager.default.fileExists(atPath: $0.path)
                 }
         }
-        bases = found.sorted { $0.createdAt > $1.createdAt }
+        snapshots = found.sorted { $0.createdAt > $1.createdAt }
         for name in held { uses[name, default: 0] += 1 }
-        let kept = SnapshotStore.needed(bases).union(held)
+        let kept = SnapshotStore.needed(snapshots).union(held)
         for name in names {
             if kept.contains(name) {
                 sizes[name] = (read(name, SnapshotStore.record) ?? read(name, SnapshotStore.oldRecord))?.bytes ?? 0
@@ -96,19 +96,19 @@ package actor SnapshotStore {
     }
 
     /// Newest first.
-    package var all: [Snapshot] { bases }
+    package var all: [Snapshot] { snapshots }
 
     /// - Parameter commit: The commit of the snapshot; nil for any.
     package func has(_ key: SnapshotKey, at commit: String? = nil) -> Bool {
-        bases.contains { $0.key == key && commit ?? $0.commit == $0.commit && Self.isUsable($0) }
+        snapshots.contains { $0.key == key && commit ?? $0.commit == $0.commit && Self.isUsable($0) }
     }
 
     /// A build compares times: files that a run writes must be newer than the snapshot, which fails if the clock was
     /// set back.
-    private static func isUsable(_ base: Snapshot) -> Bool { base.createdAt <= Date() }
+    private static func isUsable(_ snapshot: Snapshot) -> Bool { snapshot.createdAt <= Date() }
 
     /// Why ``take(_:plan:leavesBase:difference:)`` found no snapshot.
-    func whyNone(_ key: SnapshotKey, plan: String?) -> String { ColdReason.text(bases, for: key, plan: plan) }
+    func whyNone(_ key: SnapshotKey, plan: String?) -> String { ColdReason.text(snapshots, for: key, plan: plan) }
 
     /// Takes the snapshot with the smallest difference to the run's tree, and protects it until it is given back.
     ///
@@ -120,29 +120,29 @@ package actor SnapshotStore {
         _ key: SnapshotKey, plan: String? = nil, leavesBase: Bool,
         difference: @Sendable (_ tree: OID) async throws -> Int
     ) async -> SnapshotUse? {
-        var best: (base: Snapshot, difference: Int)?
-        for base in bases where base.serves(key, plan: plan) && !(leavesBase && isFull(base)) {
-            guard Self.isUsable(base) else { continue }
-            guard let tree = OID(hex: base.tree), let count = try? await difference(tree) else { continue }
-            if count < best?.difference ?? .max { best = (base, count) }
+        var best: (snapshot: Snapshot, difference: Int)?
+        for snapshot in snapshots where snapshot.serves(key, plan: plan) && !(leavesBase && isFull(snapshot)) {
+            guard Self.isUsable(snapshot) else { continue }
+            guard let tree = OID(hex: snapshot.tree), let count = try? await difference(tree) else { continue }
+            if count < best?.difference ?? .max { best = (snapshot, count) }
         }
         // Another run may have removed it in the meantime.
-        guard let best, bases.contains(where: { $0.folder == best.base.folder }) else { return nil }
-        for name in SnapshotStore.folders(of: best.base) { uses[name, default: 0] += 1 }
-        return SnapshotUse(base: best.base, changedFiles: best.difference)
+        guard let best, snapshots.contains(where: { $0.folder == best.snapshot.folder }) else { return nil }
+        for name in SnapshotStore.folders(of: best.snapshot) { uses[name, default: 0] += 1 }
+        return SnapshotUse(snapshot: best.snapshot, changedFiles: best.difference)
     }
 
     /// Whether a snapshot on top of this one would have too many layers, or layers that take half of the limit and can
     /// only be removed together.
-    private func isFull(_ base: Snapshot) -> Bool {
-        let folders = SnapshotStore.folders(of: base)
-        return base.layers.count >= SnapshotStore.deepest
+    private func isFull(_ snapshot: Snapshot) -> Bool {
+        let folders = SnapshotStore.folders(of: snapshot)
+        return snapshot.layers.count >= SnapshotStore.deepest
             || folders.count > 1 && folders.compactMap { sizes[$0] }.reduce(0, +) > limit / 2
     }
 
     /// Bytes on disk of layers that only retained workspaces need.
     func bytesHeld(_ names: some Collection<String>) -> Int {
-        let needed = SnapshotStore.needed(bases)
+        let needed = SnapshotStore.needed(snapshots)
         return Set(names).subtracting(needed).compactMap { sizes[$0] }.reduce(0, +)
     }
 
@@ -162,7 +162,9 @@ package actor SnapshotStore {
     ///
     /// - Parameter room: Bytes that are free beyond those that the daemon keeps free.
     package func isLost(ofRun run: RunID, tools: String, room: Int) -> Bool {
-        if let base = bases.first(where: { $0.run == run }) { return base.key.tools != tools || !Self.isUsable(base) }
+        if let snapshot = snapshots.first(where: { $0.run == run }) {
+            return snapshot.key.tools != tools || !Self.isUsable(snapshot)
+        }
         if let needed = lost[run] { return needed <= room }
         return !tried.contains(run)
     }
@@ -172,7 +174,7 @@ package actor SnapshotStore {
 
     func giveBack(_ use: SnapshotUse?) async {
         guard let use else { return }
-        await release(SnapshotStore.folders(of: use.base))
+        await release(SnapshotStore.folders(of: use.snapshot))
     }
 
     /// Ends one use of each of these folders. A removed snapshot is deleted after its last use.
@@ -194,84 +196,86 @@ package actor SnapshotStore {
     /// Adds a snapshot whose layers are in place, and removes others if there is no room for all.
     ///
     /// - Throws: ``GivenUp`` if it is built on a snapshot that was given up in the meantime.
-    func add(_ base: Snapshot) async throws {
-        guard givenUp.isDisjoint(with: SnapshotStore.folders(of: base)) else { throw GivenUp() }
-        try write(base)
-        bases.insert(base, at: 0)
+    func add(_ snapshot: Snapshot) async throws {
+        guard givenUp.isDisjoint(with: SnapshotStore.folders(of: snapshot)) else { throw GivenUp() }
+        try write(snapshot)
+        snapshots.insert(snapshot, at: 0)
         await evict()
     }
 
-    private func write(_ base: Snapshot) throws {
+    private func write(_ snapshot: Snapshot) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
-        try encoder.encode(base)
-            .write(to: URL(fileURLWithPath: "\(folder)/\(base.folder)/\(SnapshotStore.record)"), options: .atomic)
+        try encoder.encode(snapshot)
+            .write(to: URL(fileURLWithPath: "\(folder)/\(snapshot.folder)/\(SnapshotStore.record)"), options: .atomic)
     }
 
     /// Flushes new snapshots to the disk, so that they survive a power cut.
     package func flush() async {
-        let added = bases.filter { $0.boot != nil }.map(\.folder)
+        let added = snapshots.filter { $0.boot != nil }.map(\.folder)
         guard !added.isEmpty else { return }
         try? await offThread { sync() }
-        for index in bases.indices where added.contains(bases[index].folder) {
-            bases[index].boot = nil
-            try? write(bases[index])
+        for index in snapshots.indices where added.contains(snapshots[index].folder) {
+            snapshots[index].boot = nil
+            try? write(snapshots[index])
         }
     }
 
     /// Removes the snapshots for which `isUnwanted` returns true, and returns their number.
     @discardableResult
     package func remove(_ comeback: RemakePolicy = .whenMissed, where isUnwanted: (Snapshot) -> Bool) async -> Int {
-        let gone = bases.filter(isUnwanted)
+        let gone = snapshots.filter(isUnwanted)
         // If all removed snapshots came back, the disk would be as full again.
         let room = 2 * bytes
-        bases.removeAll(where: isUnwanted)
-        for base in gone {
+        snapshots.removeAll(where: isUnwanted)
+        for snapshot in gone {
             switch comeback {
-            case .whenMissed: lost[base.run] = 0
-            case .whenThereIsRoom: lost[base.run] = room
-            case .never: lost[base.run] = nil
+            case .whenMissed: lost[snapshot.run] = 0
+            case .whenThereIsRoom: lost[snapshot.run] = room
+            case .never: lost[snapshot.run] = nil
             }
         }
-        for base in gone { retire(base.folder) }
+        for snapshot in gone { retire(snapshot.folder) }
         await sweep()
         return gone.count
     }
 
     /// Bytes on disk of all layers.
     var bytes: Int {
-        let needed = SnapshotStore.needed(bases)
+        let needed = SnapshotStore.needed(snapshots)
         return sizes.filter { needed.contains($0.key) }.values.reduce(0, +)
     }
 
     /// Removes wrong snapshots for good, and refuses the snapshots of runs that started from any of their layers.
     package func giveUp(where isWrong: (Snapshot) -> Bool) async -> Int {
-        givenUp.formUnion(bases.filter(isWrong).flatMap(SnapshotStore.folders))
+        givenUp.formUnion(snapshots.filter(isWrong).flatMap(SnapshotStore.folders))
         return await remove(.never, where: isWrong)
     }
 
     private func evict() async {
         var kept: [SnapshotKey: Int] = [:]
         var gone: Set<String> = []
-        for base in bases {
-            sizes[base.folder] = base.bytes
-            let others = bases.contains {
-                $0.key.isOfSameLine(as: base.key) && $0.key != base.key && $0.createdAt > base.createdAt
+        for snapshot in snapshots {
+            sizes[snapshot.folder] = snapshot.bytes
+            let others = snapshots.contains {
+                $0.key.isOfSameLine(as: snapshot.key) && $0.key != snapshot.key && $0.createdAt > snapshot.createdAt
                     && Self.isUsable($0)
             }
-            kept[base.key, default: 0] += 1
-            if others || kept[base.key, default: 0] > SnapshotStore.mostKept {
-                gone.insert(base.folder)
-                lost[base.run] = 0
+            kept[snapshot.key, default: 0] += 1
+            if others || kept[snapshot.key, default: 0] > SnapshotStore.mostKept {
+                gone.insert(snapshot.folder)
+                lost[snapshot.run] = 0
             }
         }
-        bases.removeAll { gone.contains($0.folder) }
+        snapshots.removeAll { gone.contains($0.folder) }
         // Of those whose removal makes room the oldest first, and before all others those that the newest one replaces.
         // The newest one stays whatever it takes: otherwise no run would ever start warm.
         while bytes > limit {
-            let removable = bases.indices.dropFirst().filter(makesRoom)
-            guard let index = removable.last(where: { bases[$0].key == bases[0].key }) ?? removable.last else { break }
-            let last = bases.remove(at: index)
+            let removable = snapshots.indices.dropFirst().filter(makesRoom)
+            guard let index = removable.last(where: { snapshots[$0].key == snapshots[0].key }) ?? removable.last else {
+                break
+            }
+            let last = snapshots.remove(at: index)
             gone.insert(last.folder)
             log.info(
                 "removed the warm workspace of run \(last.run): all warm workspaces together may use \(limit >> 20) MiB"
@@ -283,8 +287,10 @@ package actor SnapshotStore {
 
     /// Whether the snapshot takes space, and no other one is built on its layers.
     private func makesRoom(_ index: Int) -> Bool {
-        sizes[bases[index].folder, default: 0] > 0
-            && !bases.indices.contains { $0 != index && Self.folders(of: bases[$0]).contains(bases[index].folder) }
+        sizes[snapshots[index].folder, default: 0] > 0
+            && !snapshots.indices.contains {
+                $0 != index && Self.folders(of: snapshots[$0]).contains(snapshots[index].folder)
+            }
     }
 
     private func retire(_ name: String) {
@@ -299,7 +305,7 @@ package actor SnapshotStore {
 
     /// Removes the folders that neither a snapshot nor a run needs.
     private func sweep() async {
-        let kept = SnapshotStore.needed(bases).union(uses.keys)
+        let kept = SnapshotStore.needed(snapshots).union(uses.keys)
         for (name, _) in sizes where !kept.contains(name) {
             sizes[name] = nil
             let (path, trash) = ("\(folder)/\(name)", "\(folder)/.removed-\(UInt64.random(in: 0 ... .max))")
@@ -311,14 +317,14 @@ package actor SnapshotStore {
         }
     }
 
-    private static func needed(_ bases: [Snapshot]) -> Set<String> { Set(bases.flatMap(folders)) }
+    private static func needed(_ snapshots: [Snapshot]) -> Set<String> { Set(snapshots.flatMap(folders)) }
 
     /// The folders of a snapshot and of its layers.
-    private static func folders(of base: Snapshot) -> [String] {
-        let layers = base.layers.map { layer in
+    private static func folders(of snapshot: Snapshot) -> [String] {
+        let layers = snapshot.layers.map { layer in
             ((layer.path as NSString).deletingLastPathComponent as NSString).lastPathComponent
         }
-        return Array(Set(layers + [base.folder]))
+        return Array(Set(layers + [snapshot.folder]))
     }
 }
 
@@ -345,9 +351,9 @@ private struct GivenUp: Error, CustomStringConvertible {
 
 /// The use of a snapshot by a run, until it is given back.
 package struct SnapshotUse: Sendable {
-    package let base: Snapshot
+    package let snapshot: Snapshot
     /// How many entries of the run's tree differ from those of the snapshot.
     let changedFiles: Int
 
-    var reported: Report.Base { Report.Base(run: base.run, commit: base.commit, changedFiles: changedFiles) }
+    var reported: Report.Base { Report.Base(run: snapshot.run, commit: snapshot.commit, changedFiles: changedFiles) }
 }

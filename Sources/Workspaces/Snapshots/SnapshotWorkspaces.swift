@@ -125,32 +125,33 @@ package struct SnapshotWorkspaces: Sendable {
                     layer: upper, lower: workspace.layers, results: prepared.plan.resultGlobs)
                 let tree = prepared.tree
                 let restored = try await withRepository(at: store) { try sealing.seal(tree: tree, in: $0) }
-                let base = try await offThread {
+                let snapshot = try await offThread {
                     let isClean = !workspace.isOverBase
-                    var base = Snapshot(
+                    var snapshot = Snapshot(
                         key: key, plan: prepared.wholePlan.snapshotDigest,
                         folder: (place as NSString).lastPathComponent,
                         run: run.id,
                         commit: prepared.commit.hex, tree: tree.hex, layers: [], index: "\(place)/index", bytes: 0,
-                        createdAt: Date(), cleanAt: isClean ? Date() : use?.base.cleanAt ?? Date(), isClean: isClean,
+                        createdAt: Date(), cleanAt: isClean ? Date() : use?.snapshot.cleanAt ?? Date(),
+                        isClean: isClean,
                         boot: Boot.id)
                     if restored.isEmpty {
-                        try FileManager.default.moveItem(atPath: index, toPath: base.index)
+                        try FileManager.default.moveItem(atPath: index, toPath: snapshot.index)
                     } else {
-                        try Repository.writeIndex(patching: index, with: restored, to: base.index)
+                        try Repository.writeIndex(patching: index, with: restored, to: snapshot.index)
                     }
-                    base.layers = [try moved(upper, to: "\(place)/written")]
+                    snapshot.layers = [try moved(upper, to: "\(place)/written")]
                     // The layers of the snapshot below stay where they are.
-                    base.layers += try workspace.layers.map { layer in
+                    snapshot.layers += try workspace.layers.map { layer in
                         layer.path.hasPrefix(workspace.folder + "/") ? try moved(layer, to: "\(place)/tree") : layer
                     }
-                    base.bytes = WorkspaceMeter.size(of: place)
-                    guard base.bytes < WorkspaceMeter.uncounted else { throw FolderTooDeep() }
-                    return base
+                    snapshot.bytes = WorkspaceMeter.size(of: place)
+                    guard snapshot.bytes < WorkspaceMeter.uncounted else { throw FolderTooDeep() }
+                    return snapshot
                 }
-                try await bases.add(base)
+                try await bases.add(snapshot)
                 log.debug(
-                    "run \(run.id) left a warm workspace of \(base.layers.count) layers, \(base.bytes >> 20) MiB, for \(key.workflow) on \(key.branch)"
+                    "run \(run.id) left a warm workspace of \(snapshot.layers.count) layers, \(snapshot.bytes >> 20) MiB, for \(key.workflow) on \(key.branch)"
                 )
             } catch {
                 if DiskSpace.isExhausted(error) {
@@ -183,8 +184,8 @@ package struct SnapshotWorkspaces: Sendable {
     /// Removes a snapshot that no workspace could be layered over, because every later run would fail on it, too. The
     /// run leaves no snapshot either.
     package func giveUp(_ choice: SnapshotChoice, _ run: RunID) async {
-        guard let base = choice.use?.base else { return }
-        await bases.remove { $0.folder == base.folder }
+        guard let snapshot = choice.use?.snapshot else { return }
+        await bases.remove { $0.folder == snapshot.folder }
         await bases.noteLoss(run)
     }
 }
