@@ -151,15 +151,49 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "CAllocator", cSettings: [.treatAllWarnings(as: .error)]),
         .target(
-            name: "BuildBox",
+            name: "Watching",
             dependencies: [
-                "Archive", "CAllocator", "CLinux", "Concurrency", "Control", "Diagnostics", "Engine", "Forges", "Git",
-                "Masking", "MergeQueue", "Pipeline", "ProofKeys", "RefHints", "Reports", "Results", "Sandbox",
-                "Secrets", "Settings", "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity",
+                "Archive", "Concurrency", "Control", "Diagnostics", "Engine", "Git", "Pipeline", "RefHints",
+                "Results", "Sandbox", "StateFiles", "Store", "TerminalText", "WorkflowPrograms", "Workspaces",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Preparing",
+            dependencies: [
+                "Archive", "Concurrency", "Control", "Diagnostics", "Engine", "Git", "Pipeline", "ProofKeys",
+                "Reports", "Results", "Sandbox", "Settings", "StateFiles", "Store", "TerminalText", "Watching",
                 "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Evaluating",
+            dependencies: [
+                "Archive", "Control", "Diagnostics", "Engine", "Git", "Pipeline", "Preparing", "Reports", "Results",
+                "Sandbox", "StateFiles", "Store", "TerminalText", "TestIntegrity", "Watching", "WorkflowPrograms",
+                "Workspaces",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Running",
+            dependencies: [
+                "Archive", "Concurrency", "Control", "Engine", "Evaluating", "Git", "Masking", "Pipeline",
+                "Preparing", "ProofKeys", "Reports", "Results", "Sandbox", "Secrets", "StateFiles", "Store",
+                "TerminalText", "TestIntegrity", "Watching", "WorkflowPrograms", "Workspaces",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Daemon",
+            dependencies: [
+                "Archive", "CAllocator", "Concurrency", "Control", "Engine", "Evaluating", "Forges", "Git",
+                "MergeQueue", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Running", "Sandbox",
+                "StateFiles", "Store", "SystemCalls", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -212,25 +246,25 @@ let package = Package(
         .target(
             name: "Client",
             dependencies: [
-                "Archive", "BuildBox", "Control", "Engine", "Git", "Pipeline", "Reports", "Results", "StateFiles",
-                "Store", "TerminalText", "WorkflowPrograms", "Workspaces",
+                "Archive", "Control", "Daemon", "Engine", "Git", "Pipeline", "Preparing", "Reports", "Results",
+                "StateFiles", "Store", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         .target(
             name: "AgentTools",
             dependencies: [
-                "Archive", "BuildBox", "Client", "Control", "Engine", "MCP", "Reports", "Results", "Sandbox",
+                "Archive", "Client", "Control", "Engine", "MCP", "Preparing", "Reports", "Results", "Sandbox",
                 "StateFiles", "Store", "TerminalText", "WorkflowPrograms",
             ],
             swiftSettings: settings),
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "AgentTools", "Archive", "BuildBox", "Client", "Control", "Engine", "Forges", "Git", "MCP",
-                "Pipeline", "ProjectSetup", "Reports", "Results", "Sandbox", "Secrets", "Settings", "StateFiles",
-                "Store", "SystemCalls", "TerminalText", "TestIntegrity", "TestReports", "WorkflowPrograms",
-                "Workspaces",
+                "AgentTools", "Archive", "Client", "Control", "Daemon", "Engine", "Evaluating", "Forges",
+                "Git", "MCP", "Pipeline", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox", "Secrets",
+                "Settings", "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity", "TestReports",
+                "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -346,25 +380,63 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
-        .testTarget(
-            name: "BuildBoxTests",
+        // Runs that tests of several rooms of the daemon start from.
+        .target(
+            name: "RunSamples",
             dependencies: [
-                "Archive", "BuildBox", "CLinux", "Concurrency", "Control", "Engine", "Git", "Masking", "MergeQueue",
-                "Pipeline", "ProofKeys", "Reports", "Results", "Sandbox", "StateFiles", "stepinit", "Store",
-                "swift-reader",
-                "SystemCalls", "TestBasics", "TestIntegrity", "TestSupport", "WorkflowPrograms", "Workspaces",
+                "Engine", "Evaluating", "Git", "Pipeline", "Preparing", "Results", "Store", "Watching",
+                "WorkflowPrograms",
+            ],
+            path: "Tests/RunSamples", swiftSettings: settings),
+        .testTarget(
+            name: "WatchingTests",
+            dependencies: [
+                "Archive", "Control", "Engine", "Git", "Pipeline", "Results", "Sandbox", "stepinit", "Store",
+                "TestBasics", "TestSupport", "Watching",
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "PreparingTests",
+            dependencies: [
+                "Archive", "Engine", "Git", "Pipeline", "Preparing", "ProofKeys", "Results", "Sandbox", "stepinit",
+                "Store", "TestSupport", "Watching", "WorkflowPrograms", "Workspaces",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EvaluatingTests",
+            dependencies: [
+                "Engine", "Evaluating", "Pipeline", "Reports", "Results", "RunSamples", "stepinit", "Store",
+                "swift-reader", "TestIntegrity", "TestSupport", "WorkflowPrograms", "Workspaces",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "RunningTests",
+            dependencies: [
+                "Archive", "Concurrency", "Control", "Engine", "Evaluating", "Git", "Pipeline", "Preparing",
+                "ProofKeys", "Results", "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit", "Store",
+                "TestSupport", "Watching", "WorkflowPrograms", "Workspaces",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "DaemonTests",
+            dependencies: [
+                "Archive", "Control", "Daemon", "Engine", "Git", "MergeQueue", "Pipeline", "Preparing", "Results",
+                "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit", "Store", "TestSupport", "Watching",
+                "Workspaces",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "Archive", "BuildBox", "Control", "Diagnostics", "Engine", "Git", "Masking", "MCP", "pipectl",
-                "Pipeline", "ProjectSetup", "Reports", "Results", "Sandbox", "Settings", "stepinit", "Store",
-                "swift-reader", "TerminalText", "TestBasics", "TestIntegrity", "TestReports", "TestSupport",
-                "WorkflowPrograms",
+                "Archive", "Control", "Diagnostics", "Engine", "Evaluating", "Git", "Masking", "MCP", "pipectl",
+                "Pipeline", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox", "Settings", "stepinit",
+                "Store", "swift-reader", "TerminalText", "TestBasics", "TestIntegrity", "TestReports", "TestSupport",
+                "Watching", "WorkflowPrograms",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -372,8 +444,8 @@ let package = Package(
         .testTarget(
             name: "pipectlTests",
             dependencies: [
-                "BuildBox", "Client", "Control", "Git", "pipectl", "Pipeline", "Reports", "Results", "Settings",
-                "StateFiles", "TestSupport",
+                "Client", "Control", "Git", "pipectl", "Pipeline", "Preparing", "Reports", "Results", "Settings",
+                "StateFiles", "TestSupport", "Watching",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

@@ -1,5 +1,4 @@
 import Archive
-import BuildBox
 import Client
 import Control
 import Foundation

@@ -1,4 +1,3 @@
-package import BuildBox
 import Client
 import Control
 import Foundation
@@ -6,6 +5,7 @@ package import MCP
 import Reports
 import Results
 package import StateFiles
+package import Preparing
 
 /// The tools that an agent may call. Each makes one call into the library and has a bounded answer.
 package struct Toolbox: Sendable {

@@ -1,8 +1,8 @@
-import BuildBox
 import Control
 import Reports
 package import Results
 package import StateFiles
+import Preparing
 
 /// The bounded document about one run that an agent can act on, from the daemon or, without one, from the state.
 package struct BundleSource {

@@ -1,5 +1,4 @@
 import WorkflowPrograms
-import BuildBox
 import Control
 import Engine
 import Foundation
@@ -9,6 +8,9 @@ import Results
 package import StateFiles
 import Store
 import TerminalText
+import Daemon
+import Preparing
+import Watching
 
 /// One requirement of pipectl on this machine, and the result of checking it.
 package struct HealthCheck: Encodable, Sendable {

@@ -1,6 +1,5 @@
 package import Archive
 import Store
-import BuildBox
 import Engine
 import Foundation
 package import Reports

@@ -1,7 +1,7 @@
-import BuildBox
 package import Control
 import Foundation
 import Git
+import Watching
 
 /// What a person asks to run: a ref, a change, or the working tree if nothing is named.
 package struct RunSubject {

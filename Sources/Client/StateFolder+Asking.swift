@@ -1,6 +1,7 @@
-package import BuildBox
 package import Control
 import StateFiles
+import Daemon
+package import Preparing
 
 extension StateFolder {
     /// Asks the daemon a question with one answer, or reads the state if no daemon runs.

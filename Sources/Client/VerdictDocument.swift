@@ -1,4 +1,3 @@
-import BuildBox
 package import Control
 import Foundation
 import Reports

@@ -1,5 +1,4 @@
 import Workspaces
-import BuildBox
 import Foundation
 package import WorkflowPrograms
 package import StateFiles

@@ -19,6 +19,20 @@ public struct WorkflowProgram: Sendable {
     let environment: [String: String]
     let limits: ProgramLimits
 
+    package init(
+        key: String, executable: String, description: ProgramDescription, directory: String, reads: [String],
+        programSandbox: ProgramSandbox, environment: [String: String], limits: ProgramLimits
+    ) {
+        self.key = key
+        self.executable = executable
+        self.description = description
+        self.directory = directory
+        self.reads = reads
+        self.programSandbox = programSandbox
+        self.environment = environment
+        self.limits = limits
+    }
+
     /// The folders that the program reads while it runs; the sandbox of a closure step shows them.
     public var folders: [String] { [directory] + reads }
 

@@ -1,6 +1,5 @@
 import AgentTools
 import ArgumentParser
-import BuildBox
 import Client
 import Engine
 import Foundation
@@ -9,6 +8,7 @@ import Sandbox
 import Results
 import Store
 import TerminalText
+import Daemon
 
 @main
 struct Pipectl: AsyncParsableCommand {

@@ -8,8 +8,8 @@ import Testing
 @testable import Store
 @testable import Results
 @testable import Archive
-@testable import BuildBox
 @testable import Pipeline
+@testable import Watching
 
 /// Inputs that the fuzzers, or reading the parsers for them, found, each as a test.
 @Suite struct FoundTests {

@@ -1,5 +1,5 @@
+import Watching
 import ArgumentParser
-import BuildBox
 import Foundation
 import Git
 import Pipeline
@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import pipectl
+@testable import Preparing
 
 @Suite struct DeclaredSettingsTests {
     /// A correct value that is not the default.

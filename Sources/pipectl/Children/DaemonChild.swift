@@ -1,7 +1,7 @@
 import Workspaces
-import BuildBox
 import Client
 import Dispatch
+import Watching
 
 #if canImport(Glibc)
     import Glibc

@@ -1,6 +1,5 @@
 import Secrets
 import Archive
-import BuildBox
 import Control
 import Engine
 import Git

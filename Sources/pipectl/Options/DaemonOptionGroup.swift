@@ -1,8 +1,8 @@
 import ArgumentParser
-import BuildBox
 import Foundation
 import Settings
 import StateFiles
+import Preparing
 
 /// Settings of the daemon that a single command can override, with the same flags.
 struct DaemonOptionGroup: ParsableArguments {

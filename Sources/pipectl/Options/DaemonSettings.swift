@@ -1,7 +1,7 @@
-import BuildBox
 import Client
 import Control
 import Settings
+import Daemon
 
 /// Flags that change nothing while a daemon runs, because the daemon decides with its own settings.
 enum DaemonSettings {

@@ -1,11 +1,11 @@
 import ArgumentParser
-import BuildBox
 import Client
 import Foundation
 import Reports
 import Results
 import Store
 import TerminalText
+import Watching
 
 /// `--repository` and `--folder`, for commands about one repository: the one here, or another by its name.
 struct RepositoryOption: ParsableArguments {

@@ -1,9 +1,9 @@
 import ArgumentParser
-import BuildBox
 import Client
 import Control
 import Foundation
 import StateFiles
+import Daemon
 
 /// The option for the state folder, which all commands about runs share.
 struct StateOptions: ParsableArguments {

@@ -1,4 +1,3 @@
-import BuildBox
 import Client
 import Control
 import Foundation
@@ -7,6 +6,7 @@ import Reports
 import Results
 import Store
 import TerminalText
+import Daemon
 
 #if canImport(Glibc)
     import Glibc

@@ -1,5 +1,4 @@
 import Archive
-import BuildBox
 import Control
 import Results
 

@@ -1,4 +1,3 @@
-import BuildBox
 import Client
 import Control
 import Foundation

@@ -1,4 +1,3 @@
-import BuildBox
 import Results
 
 /// The version that commands and reports show.

@@ -1,4 +1,3 @@
-import BuildBox
 import Control
 import TerminalText
 

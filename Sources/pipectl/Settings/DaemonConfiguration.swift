@@ -1,6 +1,7 @@
-import BuildBox
 import Pipeline
 import Settings
+import Preparing
+import Watching
 
 /// The values of all settings, in the form that the daemon and the watchers take.
 struct DaemonConfiguration {

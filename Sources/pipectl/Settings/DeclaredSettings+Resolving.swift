@@ -1,7 +1,8 @@
-import BuildBox
 import Foundation
 import Settings
 import StateFiles
+import Preparing
+import Watching
 
 extension DeclaredSettings {
     /// The path of the settings file if none is given.

@@ -1,8 +1,9 @@
-import BuildBox
+import Watching
 import Foundation
 import Git
 import Pipeline
 import Settings
+import Preparing
 
 /// Every setting of the daemon, declared once: the file's keys, the variables, the flags, the help and docs/settings.md
 /// follow from it.

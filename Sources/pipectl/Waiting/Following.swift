@@ -1,4 +1,3 @@
-import BuildBox
 import Client
 import Control
 import Foundation
@@ -6,6 +5,7 @@ import Reports
 import Results
 import StateFiles
 import UnixSignals
+import Daemon
 
 /// Waits for a run while showing it, and ends the command with the run's verdict.
 struct Following {

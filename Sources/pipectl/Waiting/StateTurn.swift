@@ -1,4 +1,3 @@
-import BuildBox
 import Engine
 import Reports
 import Results

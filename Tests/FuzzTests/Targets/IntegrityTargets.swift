@@ -1,4 +1,3 @@
-import BuildBox
 import Engine
 import Foundation
 import Pipeline
@@ -8,6 +7,7 @@ import TestSupport
 @testable import TestIntegrity
 import WorkflowPrograms
 @testable import swift_reader
+@testable import Evaluating
 
 /// The sources of a change, compared with the target's.
 extension FuzzTarget {

@@ -4,8 +4,7 @@ import Git
 import Pipeline
 import TestBasics
 import TestSupport
-
-@testable import BuildBox
+@testable import Watching
 
 extension FuzzTarget {
     /// Ref names, which any pusher chooses: their meaning, the requests of their runs, and Git's view.

@@ -1,4 +1,4 @@
-import BuildBox
+import Preparing
 import Foundation
 import Settings
 import TestBasics

@@ -4,7 +4,6 @@ import TestBasics
 import TestSupport
 
 @testable import Results
-@testable import BuildBox
 
 extension FuzzTarget {
     static let sockets: [FuzzTarget] = [

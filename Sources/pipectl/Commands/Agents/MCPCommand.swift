@@ -1,6 +1,5 @@
 import AgentTools
 import ArgumentParser
-import BuildBox
 import Foundation
 import MCP
 import StateFiles

@@ -1,8 +1,8 @@
 import ArgumentParser
-import BuildBox
 import Client
 import Control
 import Foundation
+import Watching
 
 struct ArchivePush: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,5 @@
 import Archive
 import ArgumentParser
-import BuildBox
 import Client
 import StateFiles
 import Store

@@ -1,9 +1,9 @@
 import ArgumentParser
-import BuildBox
 import Client
 import Foundation
 import StateFiles
 import Store
+import Daemon
 
 struct ArchiveRestore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,5 @@
 import Archive
 import ArgumentParser
-import BuildBox
 import Client
 import Control
 import Foundation

@@ -1,10 +1,10 @@
 import ArgumentParser
-import BuildBox
 import Client
 import Control
 import Foundation
 import Git
 import StateFiles
+import Watching
 
 struct Landed: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,3 @@
-import BuildBox
 import Foundation
 import Sandbox
 import Reports

@@ -1,7 +1,7 @@
-import BuildBox
 import Control
 import Foundation
 import Git
+import Watching
 
 /// The repository in which landed changes are searched for.
 ///

@@ -1,8 +1,8 @@
 import ArgumentParser
-import BuildBox
 import Client
 import Foundation
 import Git
+import Watching
 
 /// Merges commits in the same way as runs do, and prints each result; for `script/merge-history`.
 struct MergeTree: AsyncParsableCommand {

@@ -1,6 +1,5 @@
 import Client
 import ArgumentParser
-import BuildBox
 import Settings
 
 struct ConfigCheck: AsyncParsableCommand {

@@ -1,9 +1,9 @@
 import ArgumentParser
-import BuildBox
 import Client
 import Control
 import Foundation
 import StateFiles
+import Daemon
 
 struct Notify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

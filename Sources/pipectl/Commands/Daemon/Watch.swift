@@ -1,5 +1,5 @@
+import Preparing
 import ArgumentParser
-import BuildBox
 import Client
 import Engine
 import Foundation
@@ -11,6 +11,7 @@ import StateFiles
 import TerminalText
 import TestReports
 import UnixSignals
+import Daemon
 
 struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

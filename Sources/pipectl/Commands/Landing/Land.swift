@@ -1,5 +1,5 @@
 import ArgumentParser
-import BuildBox
+import Daemon
 import Client
 import Control
 import StateFiles

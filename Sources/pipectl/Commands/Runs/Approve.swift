@@ -1,5 +1,5 @@
+import Daemon
 import ArgumentParser
-import BuildBox
 import Client
 import Control
 import StateFiles

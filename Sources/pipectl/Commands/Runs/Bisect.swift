@@ -1,5 +1,4 @@
 import ArgumentParser
-import BuildBox
 import Client
 import Control
 import Foundation
@@ -7,6 +6,7 @@ import Git
 import Results
 import StateFiles
 import TerminalText
+import Daemon
 
 struct Bisect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,5 @@
 import Archive
 import ArgumentParser
-import BuildBox
 import Client
 import Control
 import Foundation
@@ -8,6 +7,7 @@ import Reports
 import Results
 import StateFiles
 import TerminalText
+import Daemon
 
 struct FixCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
+import Daemon
 import Archive
 import ArgumentParser
-import BuildBox
 import Client
 import Control
 import Foundation

@@ -1,6 +1,6 @@
+import Preparing
 import Workspaces
 import ArgumentParser
-import BuildBox
 import Client
 import Engine
 import Foundation

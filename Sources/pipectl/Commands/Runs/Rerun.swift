@@ -1,7 +1,7 @@
 import ArgumentParser
-import BuildBox
 import Client
 import Control
+import Daemon
 
 struct Rerun: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,4 @@
 public import ArgumentParser
-import BuildBox
 import Client
 public import Control
 import Foundation

@@ -1,5 +1,4 @@
 import ArgumentParser
-import BuildBox
 
 struct SecretsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,5 @@
 import Secrets
 import ArgumentParser
-import BuildBox
 import Client
 import Foundation
 import StateFiles

@@ -1,5 +1,4 @@
 import ArgumentParser
-import BuildBox
 import Client
 import Control
 import Results

@@ -1,6 +1,5 @@
 import Workspaces
 import ArgumentParser
-import BuildBox
 import Client
 import Engine
 import Foundation

@@ -1,6 +1,5 @@
 import Workspaces
 import ArgumentParser
-import BuildBox
 import Client
 import Foundation
 import Git
@@ -9,6 +8,7 @@ import Results
 import StateFiles
 import TerminalText
 import TestIntegrity
+import Evaluating
 
 struct IntegrityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,4 @@
 import ArgumentParser
-import BuildBox
 import Client
 import Control
 import Engine
@@ -7,6 +6,7 @@ import Foundation
 import Pipeline
 import WorkflowPrograms
 import StateFiles
+import Watching
 
 struct PlanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,4 @@
 import ArgumentParser
-import BuildBox
 import Client
 import Control
 import Foundation
@@ -7,6 +6,8 @@ import Git
 import Pipeline
 import StateFiles
 import TestReports
+import Daemon
+import Watching
 
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,4 @@
 import ArgumentParser
-import BuildBox
 import Client
 import Engine
 import Foundation

@@ -1,0 +1,49 @@
+import Watching
+import Running
+import Control
+import Logging
+import Results
+import Store
+import TerminalText
+
+/// Records what people decide about runs and steps, and lets what waited for it continue.
+struct ApprovalService: Sendable {
+    let index: Store.Index
+    let waiters: ApprovalWaiters
+    let answers: AnswerSettlement
+    let queue: RunQueue
+    let log: Logger
+
+    /// Records an answer and lets the run or step that waited for it continue.
+    ///
+    /// - Parameter user: The user at the other end of the socket as the kernel reports it, never as the caller says.
+    func approve(_ request: ApproveRequest, user: UInt32) async throws -> CompletedAction {
+        let comment = request.comment.map { String($0.prefix(1_000)) }
+        let outcome = try await index.answer(
+            request.run, step: request.step, request.isRejected ? .rejected : .approved, by: UserName.of(user),
+            user: user, comment: comment?.isEmpty == true ? nil : comment)
+        let subject = request.step.map { "step \"\($0)\" of run \(request.run)" } ?? "run \(request.run)"
+        if request.step == nil { try await answers.settle(request.run) }
+        switch outcome {
+        case .known(let approval): return .answered(request.run, approval, isNew: false)
+        case .recorded(let approval):
+            log.notice(
+                "\(TerminalText.name("\(subject): \(approval.decision?.rawValue ?? "") by \(approval.by ?? "?")"))")
+            waiters.pass(approval, to: request.run)
+            queue.board.wake(request.run)
+            if request.isRejected && request.step == nil { await queue.unstarted.archive() }
+            queue.wakeUp()
+            return .answered(request.run, approval, isNew: true)
+        }
+    }
+
+    /// The runs that wait for a person, before their first step or after their last, oldest first.
+    func held() async throws -> [RunSummary] {
+        let all = try await index.runs(RunFilter(verdicts: [.needsApproval], limit: 200)).filter { $0.heldFor != nil }
+        var newest: Set<String> = []
+        // Of a change only what was pushed last is worth a person's time.
+        return all.filter { run in
+            run.state == .queued || newest.insert("\(run.repository)\0\(run.workflow)\0\(run.ref)").inserted
+        }.reversed()
+    }
+}

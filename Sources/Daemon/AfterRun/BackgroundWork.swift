@@ -1,0 +1,137 @@
+import Watching
+import Running
+import Workspaces
+import Engine
+import Results
+import Store
+import Foundation
+import Logging
+import Pipeline
+import Synchronization
+
+/// Queues the runs that the daemon wants for itself and that use idle time: they make snapshots that runs missed, run
+/// targets for comparison, and check snapshots from nothing.
+actor BackgroundWork: RunListener {
+    /// Which background runs there are.
+    struct Settings: Sendable, Equatable {
+        /// A daemon makes snapshots of its own accord; one look or one run by hand does not.
+        var makesSnapshots = false
+        /// Whether a target is run for comparison where the archive has no run of it.
+        var runsTargets = false
+    }
+
+    nonisolated let name = "background work"
+    nonisolated let capacity = 1_000
+
+    private let index: Store.Index
+    private let bases: SnapshotStore
+    private let log: Logger
+    private let accept: @Sendable (RunRequest) async throws -> EnqueueOutcome
+    private let freeBytes: @Sendable () -> Int
+    private nonisolated let state = Mutex(Settings())
+
+    /// - Parameters:
+    ///   - accept: Takes a run into the queue.
+    ///   - freeBytes: Bytes that are free beyond those that the daemon keeps free.
+    init(
+        index: Store.Index, bases: SnapshotStore, log: Logger, freeBytes: @escaping @Sendable () -> Int,
+        accept: @escaping @Sendable (RunRequest) async throws -> EnqueueOutcome
+    ) {
+        self.index = index
+        self.bases = bases
+        self.log = log
+        self.freeBytes = freeBytes
+        self.accept = accept
+    }
+
+    nonisolated var settings: Settings {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+
+    /// Whether a run may wait that makes a snapshot which runs of changes miss.
+    nonisolated let missed = MissedSnapshots()
+
+    nonisolated func wants(_ event: DaemonEvent) -> Bool {
+        switch event {
+        case .snapshotMissed: settings.makesSnapshots
+        case .recorded(let run): settings.runsTargets && !run.wantedRuns.isEmpty || needsCleanRoom(run)
+        case .step, .ended: false
+        }
+    }
+
+    func receive(_ event: DaemonEvent) async {
+        switch event {
+        case .snapshotMissed(let wanted): await refresh(wanted)
+        case .recorded(let run):
+            if settings.runsTargets { for request in run.wantedRuns { await enqueue(request) } }
+            guard needsCleanRoom(run), let branch = run.request.branch else { return }
+            await enqueue(.cleanBuild(after: run.report, branch: branch, definition: run.request.definitionCommit))
+        case .step, .ended: break
+        }
+    }
+
+    /// What is missed is missed again by the next run.
+    func missed(_ count: Int) async { log.debug("\(count) wishes for background runs are dropped") }
+
+    /// Whether merged code failed in a warm workspace. Should it pass from nothing, the workspace is broken, and every run
+    /// would begin from it until the code changes.
+    private nonisolated func needsCleanRoom(_ run: RecordedRun) -> Bool {
+        let (report, request) = (run.report, run.request)
+        return settings.makesSnapshots && report.verdict == .failed && report.base != nil && report.trust == .merged
+            && request.change == nil && !request.isPartial && [nil, .warmUp].contains(request.background)
+    }
+
+    /// Has a snapshot made, once more where the one of an earlier run is lost.
+    private func refresh(_ wanted: MissedSnapshot) async {
+        guard await !bases.has(wanted.key, at: wanted.commit) else { return }
+        let room = freeBytes()
+        var request = RunRequest.warmUp(wanted.key, commit: wanted.commit)
+        let isMissed = await !bases.has(wanted.key)
+        request.kind = .warmUp(isMissed: isMissed)
+        if isMissed { missed.mayWait = true }
+        while let earlier = await enqueue(request) {
+            guard let summary = try? await index.run(earlier)?.summary else { return }
+            if isMissed, summary.state == .queued { try? await index.setMissed(earlier) }
+            switch summary.verdict {
+            case .passed: guard await bases.isLost(ofRun: earlier, tools: wanted.key.tools, room: room) else { return }
+            // It says nothing about the commit; what was in its way may still be.
+            case .infrastructure: guard summary.endedAt.map({ $0 + 3_600 < Date() }) == true else { return }
+            default: return
+            }
+            request.nonce = "refresh after run \(earlier)"
+        }
+    }
+
+    /// Has the trees of snapshots tested from nothing, each once per interval, until the task is cancelled.
+    func keepClean(every interval: Duration) async {
+        while !Task.isCancelled {
+            await bases.flush()
+            var known: Set<SnapshotKey> = []
+            for base in await bases.all where known.insert(base.key).inserted {
+                let age = Duration.seconds(Date().timeIntervalSince(base.cleanAt))
+                // A snapshot from the future says that the clock was set back.
+                if age >= interval || age < .seconds(-3_600) {
+                    let time = Int(age.inSeconds / max(interval.inSeconds, 1))
+                    await enqueue(.cleanBuild(of: base, time: time))
+                }
+            }
+            do { try await Task.sleep(for: min(Duration.seconds(600), interval)) } catch { return }
+        }
+    }
+
+    /// Queues a background run.
+    ///
+    /// - Returns: The run of the same request that there is already; nil where this one is new or could not be queued.
+    @discardableResult
+    func enqueue(_ request: RunRequest) async -> RunID? {
+        do {
+            let outcome = try await accept(request)
+            guard outcome.isNew else { return outcome.run.id }
+            log.info("\(request.repository): run \(outcome.run.id) \(request.workflow), \(request.subjectInWords)")
+        } catch {
+            log.warning("\(request.repository): \(request.subject) could not be queued: \(error)")
+        }
+        return nil
+    }
+}

@@ -1,0 +1,177 @@
+import Watching
+import Control
+import Store
+import Results
+import TerminalText
+import Archive
+import Foundation
+import Git
+import Pipeline
+
+/// One search for the commit that broke a test: what the archive knows, and runs for what it doesn't.
+struct BisectSession: Sendable {
+    let request: BisectRequest
+    let repository: WatchedRepository
+    let workflow: String
+    let branch: String
+    let test: (suite: String, name: String)
+    /// The step that runs it; nil to run all of the workflow.
+    let step: String?
+    /// Newest first.
+    let line: [Commit]
+    let sights: [Store.Index.TestSight]
+    let index: Store.Index
+    let store: ArchiveStore
+    /// Has a commit run, and waits for its end.
+    let run: @Sendable (RunRequest) async throws -> RunID
+    let say: @Sendable (String) async throws -> Void
+
+    private struct Known {
+        var standing: Bisection.Standing
+        var run: RunID?
+    }
+
+    /// Commits of the line that are looked at, at most.
+    static let longest = 5_000
+
+    func search() async throws -> BisectProgress {
+        var bisection = Bisection(count: line.count)
+        var known: [Int: Known] = [:]
+        var (fromArchive, runs) = (0, 0)
+        func note(_ one: Known, at place: Int) {
+            known[place] = one
+            bisection.note(one.standing, at: place)
+        }
+        for place in line.indices {
+            if let one = archived(line[place]) {
+                note(one, at: place)
+                fromArchive += 1
+            }
+        }
+        if let good = request.good, let last = line.indices.last {
+            // The person's word counts where the archive has none.
+            if known[last] == nil { note(Known(standing: .good), at: last) }
+            try await say("good: \(good) at \(words(last)); \(line.count - 1) commits since")
+        }
+        if request.bad != nil, known[0] == nil { note(Known(standing: .bad), at: 0) }
+        while true {
+            try Task.checkCancellation()
+            switch bisection.next {
+            case .test(let place):
+                if let one = try await passedWithout(line[place]) {
+                    note(one, at: place)
+                    fromArchive += 1
+                    continue
+                }
+                let one = try await tried(place, nonce: "try")
+                runs += 1
+                note(one, at: place)
+                try await say("\(words(place)): \(outcome(one))")
+            case .nothing: return .nothing("\(id) passes at \(words(0)): there is no failure to bisect")
+            case .unknown(let why):
+                return .nothing("\(words(0)) can't be tested: \(why); name another commit with --bad")
+            case .always(let oldest):
+                return .nothing(
+                    "\(id) fails in every commit that could be tested, back to \(words(oldest)); name a commit where it "
+                        + "passes with --good")
+            case .found(let bad, let good, let suspects):
+                var answer = BisectAnswer(
+                    test: id, repository: repository.name, workflow: workflow, branch: branch,
+                    broken: try await described(bad, known[bad]), good: try await described(good, known[good]),
+                    suspects: [], fromArchive: fromArchive, runs: runs, at: Date())
+                for place in suspects { answer.suspects.append(try await described(place, known[place])) }
+                if request.verifies {
+                    try await say("confirming: running \(words(bad)) and \(words(good)) again")
+                    let again = try await (tried(bad, nonce: "check"), tried(good, nonce: "check"))
+                    answer.runs += 2
+                    answer.isVerified = again.0.standing == .bad && again.1.standing == .good
+                }
+                return .found(answer)
+            }
+        }
+    }
+
+    private var id: String { test.suite.isEmpty ? test.name : "\(test.suite)/\(test.name)" }
+
+    private func words(_ place: Int) -> String { "\(line[place].id.hex.prefix(10)) \"\(line[place].summary)\"" }
+
+    private func outcome(_ one: Known) -> String {
+        let run = one.run.map { " in run \($0)" } ?? ""
+        switch one.standing {
+        case .good: return "it passes\(run)"
+        case .bad: return "it fails\(run)"
+        case .untestable(let why): return "can't be tested\(run): \(why)"
+        }
+    }
+
+    // MARK: What the archive knows
+
+    /// The newest run of the very same files that had the test.
+    private func archived(_ commit: Commit) -> Known? {
+        let sight = sights.first { $0.testedCommit == commit.id.hex || $0.testedTree == commit.tree.hex }
+        return sight.map { Known(standing: $0.hasPassed ? .good : .bad, run: $0.run) }
+    }
+
+    /// Where a run passed there and had no such test, it did not fail there.
+    private func passedWithout(_ commit: Commit) async throws -> Known? {
+        let found = try await index.latestRun(
+            repository: repository.name, workflow: workflow, on: .commit(commit.id.hex))
+        guard let found, found.verdict == .passed, found.testCounts.total > 0 else { return nil }
+        let report = try? await store.report(found.id)
+        guard let report, step == nil || report.steps.contains(where: { $0.name == step && $0.status == .passed })
+        else {
+            return nil
+        }
+        return Known(standing: .good, run: found.id)
+    }
+
+    // MARK: Runs
+
+    private func tried(_ place: Int, nonce: String) async throws -> Known {
+        let commit = line[place]
+        let request = RunRequest(
+            repository: repository.name, workflow: workflow, event: .push, ref: "refs/heads/\(branch)", branch: branch,
+            head: commit.id.hex, definitionCommit: commit.id.hex, onlySteps: step.map { [$0] }, kind: .bisect,
+            nonce: "bisect \(nonce) \(Date().timeIntervalSince1970)-\(UInt32.random(in: 0 ... .max))",
+            subject: "bisect of \(branch)", concurrency: .queue(max: 1_000))
+        let id = try await run(request)
+        let report = try await store.report(id)
+        let tests = try await store.tests(id).filter { $0.suite == test.suite && $0.name == test.name }
+        if let last = tests.max(by: { $0.attempt < $1.attempt }), last.status != .skipped {
+            return Known(standing: last.status.isFailure ? .bad : .good, run: id)
+        }
+        let ran = step.map { step in report.steps.contains { $0.name == step && $0.status == .passed } }
+        if ran ?? (report.verdict == .passed && !report.steps.isEmpty) {
+            // Everything ran and passed, and the test was not there yet, or was skipped.
+            return Known(standing: .good, run: id)
+        }
+        return Known(standing: .untestable(TerminalText.name(report.reason, limit: 300)), run: id)
+    }
+
+    // MARK: Who did it
+
+    private func described(_ place: Int, _ known: Known?) async throws -> BisectAnswer.Commit {
+        let commit = line[place]
+        var described = BisectAnswer.Commit(
+            id: commit.id.hex, title: commit.summary, author: commit.author.name, run: known?.run)
+        if case .untestable(let why) = known?.standing { described.reason = why }
+        if let change = try await landed(with: place) {
+            described.change = change.name
+            described.changeTitle = change.title.isEmpty ? nil : change.title
+        }
+        return described
+    }
+
+    /// The change whose landing ended at this commit, or went over it where it landed as a row of commits.
+    private func landed(with place: Int) async throws -> ChangeRecord? {
+        let changes = try await index.changes(of: repository.name, states: [.landed])
+        let byCommit = Dictionary(changes.compactMap { change in change.landedCommit.map { ($0, change) } }) { $1 }
+        if let change = byCommit[line[place].id.hex] { return change }
+        // Younger commits come first in the line.
+        for younger in line[..<place].reversed() {
+            guard let change = byCommit[younger.id.hex] else { continue }
+            return [.rebase, .fastForward].contains(change.recognition) ? change : nil
+        }
+        return nil
+    }
+}

@@ -1,0 +1,51 @@
+import Evaluating
+import Running
+import Control
+import Engine
+import Results
+import Store
+import Logging
+
+/// After a run of a branch itself: forgets the causes of tests that pass again, and asks for the causes of new failures.
+struct CauseListener: RunListener {
+    /// Tests of one red run that are looked into.
+    private static let mostAtOnce = 3
+
+    let index: Store.Index
+    let log: Logger
+    /// Has the commit looked for that broke a test; must not block.
+    let bisect: @Sendable (BisectRequest) -> Void
+    let name = "causes"
+
+    func wants(_ event: DaemonEvent) -> Bool {
+        guard case .recorded(let run) = event else { return false }
+        return run.report.change == nil && run.report.branch != nil && !run.tests.isEmpty
+            && ![.bisect, .flakeProbe].contains(run.request.background)
+    }
+
+    func receive(_ event: DaemonEvent) async {
+        guard case .recorded(let run) = event, let branch = run.report.branch else { return }
+        let report = run.report
+        do {
+            let answers = try await index.answers(
+                repository: report.repository, workflow: report.workflow, branch: branch)
+            let last = run.tests.lastAttempts
+            try await index.forget(
+                answers.keys.filter { last[$0]?.status == .passed }, repository: report.repository,
+                workflow: report.workflow, branch: branch)
+            guard run.bisectsWhenRed, report.verdict == .failed else { return }
+            let red = last.values.filter { $0.status.isFailure && answers[$0.id] == nil }.map(\.id).sorted()
+            for test in red.prefix(Self.mostAtOnce) {
+                var request = BisectRequest(test: test, repository: report.repository)
+                (request.workflow, request.branch, request.bad) = (report.workflow, branch, report.testedCommit)
+                bisect(request)
+            }
+        } catch {
+            log.warning("run \(report.id): its failing tests are not bisected: \(error)")
+        }
+    }
+
+    func missed(_ count: Int) async {
+        log.warning("the causes of failures of \(count) runs are not looked for: too many runs end at a time")
+    }
+}

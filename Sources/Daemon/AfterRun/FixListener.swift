@@ -1,0 +1,15 @@
+import Running
+
+/// Goes on with fixes when a run has ended. What is due stands in the index, so one look after several ends is enough.
+struct FixListener: RunListener {
+    /// Does all that is due.
+    let settle: @Sendable () async -> Void
+    let name = "fixes"
+    let capacity = 1
+
+    func wants(_ event: DaemonEvent) -> Bool { if case .ended = event { true } else { false } }
+
+    func receive(_ event: DaemonEvent) async { await settle() }
+
+    func missed(_ count: Int) async {}
+}

@@ -1,0 +1,201 @@
+import Running
+import Preparing
+public import Watching
+import Workspaces
+import StateFiles
+import Control
+import Archive
+import Forges
+import Synchronization
+import SystemPackage
+import Foundation
+import Git
+import Logging
+public import Results
+import ServiceLifecycle
+import Store
+
+/// What goes on while the daemon serves.
+extension Daemon {
+    /// Gets ready to watch: opens each location and checks that it can be served.
+    ///
+    /// - Throws: What is wrong with the first one that can't be, with the remedy.
+    public func prepareToWatch(_ requests: [WatchRequest]) async throws {
+        let host = DaemonWatchHost(
+            tools: tools, health: health, queue: queue, fixes: work.fixes, background: work.background,
+            queues: self.requests.landings.queues)
+        for request in requests {
+            let repository: WatchedRepository
+            do {
+                repository = try await repositories.open(request.location, preferring: request.name)
+            } catch let error as GitError {
+                throw RequestError(.unknownRepository, "\(request.location) can't be watched: \(error.description)")
+            }
+            watchers.add(
+                try RepositoryWatcher(
+                    repository, host: host, index: state.index, trust: options.trust, options: request.options,
+                    log: log))
+        }
+    }
+
+    /// Watches, answers commands and runs what comes until the daemon drains.
+    ///
+    /// - Parameter whenReady: Called once commands are answered.
+    public func serve(whenReady: @escaping @Sendable () async -> Void = {}) async throws {
+        let sandboxing = await tools.sandboxing()
+        if let obstacle = sandboxing.obstacle {
+            log.error(
+                "no sandbox is possible on this machine: \(obstacle) \(options.allowsUnsandboxed ? "Changes run with all rights of this user (--allow-unsandboxed)." : "Changes are refused.")"
+            )
+        } else {
+            log.info("sandbox: \(sandboxing.description); limits: \(sandboxing.limits)")
+        }
+        let socket = try state.folder.prepareSocket()
+        let server = DaemonServer<DaemonRequest, DaemonReply>(path: socket, waits: \.waits) {
+            [requests] request, replies in
+            // The listener lets nobody in whose user it does not know.
+            try await requests.answer(request, by: replies.user ?? UInt32.max) { try await replies.send($0) }
+        }
+        work.background.settings = .init(
+            makesSnapshots: options.refreshesBases && options.baseBytes > 0 && sandboxing.layering != nil,
+            runsTargets: options.refreshesBases)
+        let backups = IndexBackups(
+            index: state.index, folder: state.folder, health: health, archive: archive, log: log)
+        var services: [any Service] = [
+            UntilShutdown { [archive] in await archive.run() },
+            UntilShutdown { try await server.run(whenListening: whenReady) },
+            UntilShutdown { await backups.run() },
+        ]
+        services += watching() + maintenance()
+        let all =
+            services.map {
+                ServiceGroupConfiguration.ServiceConfiguration(service: $0, successTerminationBehavior: .ignore)
+            }
+            // The end of the runs is the daemon's end. It is the last one, so that it shuts down before the others.
+            + [.init(service: RunService(work: work), successTerminationBehavior: .gracefullyShutdownGroup)]
+        try await ServiceGroup(configuration: ServiceGroupConfiguration(services: all, logger: log)).run()
+        await archive.export()
+        await backups.backUpIfDue()
+        await backups.checkpoint()
+    }
+
+    /// Services that wait for news of repositories.
+    private func watching() -> [any Service] {
+        let watchers = watchers.all
+        var services: [any Service] = watchers.map { watcher in UntilShutdown { await watcher.run() } }
+        services.append(UntilShutdown { await ScheduleClock(watchers: watchers).run() })
+        guard !watchers.isEmpty else { return services }
+        let (bisect, redTests) = (requests.commands.bisect, work.redTests.requests)
+        services.append(UntilShutdown { await bisect.run(redTests) })
+        let landing = MergeQueueService(
+            watchers: self.watchers, queues: requests.landings.queues, declarations: requests.landings.declarations,
+            runs: queue, log: log)
+        services.append(UntilShutdown { await landing.run() })
+        if options.notify.isWanted {
+            let notifier = Notifier(
+                index: state.index, options: options.notify,
+                target: NotifyTarget(options: options.notify, folder: state.folder.live), news: board.news, log: log)
+            services.append(UntilShutdown { await notifier.run() })
+        }
+        let facts = ForgeFacts(board: board, bundles: requests.queries.bundles)
+        let forges = ForgeLinks(
+            index: state.index, credentials: ForgeCredentialStore(folder: FilePath(state.folder.forges)), log: log,
+            news: { [news = board.news] in
+                let seen = Mutex(news.mark(of: []))
+                return ForgeNews {
+                    await news.wait(since: seen.withLock { $0 })
+                    seen.withLock { $0 = news.mark(of: []) }
+                }
+            },
+            facts: { try await facts.facts($0) },
+            resultFile: { [store = requests.queries.bundles.store] in try await store.resultFile($0, $1) })
+        services.append(UntilShutdown { await forges.run() })
+        return services
+    }
+
+    /// Services that keep this machine ready for runs.
+    private func maintenance() -> [any Service] {
+        let machine = MachineWatch(
+            health: health, queue: queue, watchers: watchers, workspaces: workspaces,
+            memory: IdleMemory(index: state.index, health: health, board: board))
+        let sandboxPool = SandboxPool(state: state.folder, folders: options.folders, log: log) { [tools] in
+            await tools.sandboxing()
+        }
+        var services = [
+            UntilShutdown { await machine.run() },
+            UntilShutdown { [fixes = work.fixes, archive] in
+                while !Task.isCancelled {
+                    await fixes.sweep()
+                    await archive.pack()
+                    try await Task.sleep(for: .seconds(3_600))
+                }
+            },
+            UntilShutdown { [workspaces] in await workspaces.bases.clear() },
+            UntilShutdown { [workspaces] in await workspaces.keep(sandboxPool) },
+            UntilShutdown { [workspaces] in await workspaces.keepSweeping() },
+        ]
+        if work.background.settings.makesSnapshots {
+            services.append(
+                UntilShutdown { [background = work.background, options] in
+                    await background.keepClean(every: options.cleanRoomInterval)
+                })
+        }
+        return services
+    }
+
+    /// What one look came to.
+    public struct LookOutcome: Sendable {
+        /// Of all runs that ended.
+        public var reports: [Report]
+        /// Runs that could start and did not, and why.
+        public var waiting: [RunID]
+        public var obstacle: String?
+    }
+
+    /// One look at each repository; runs what it started, to the end.
+    public func lookOnce() async throws -> LookOutcome {
+        for watcher in watchers.all { try await watcher.look() }
+        _ = await workspaces.makeSpace(health)
+        let reports = try await work.work(untilIdle: true)
+        await archive.export()
+        // What has ended is said also where this can't be found out.
+        let waiting = ((try? await state.index.queued()) ?? []).filter { $0.waitsFor == nil }.map(\.id)
+        return LookOutcome(reports: reports, waiting: waiting, obstacle: waiting.isEmpty ? nil : await obstacle())
+    }
+}
+
+/// Runs what is queued until the daemon drains; to shut down is to drain.
+struct RunService: Service {
+    let work: RunWork
+
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await work.work()
+                return true
+            }
+            group.addTask {
+                // Throws when the work has ended by itself.
+                do { try await gracefulShutdown() } catch { return false }
+                await work.drain()
+                return false
+            }
+            while let hasEnded = try await group.next(), !hasEnded {}
+            group.cancelAll()
+        }
+    }
+}
+
+/// Starts what is due by the clock, once a minute.
+struct ScheduleClock: Sendable {
+    let watchers: [RepositoryWatcher]
+
+    func run() async {
+        while !Task.isCancelled {
+            let now = Date().timeIntervalSince1970
+            let next = (Int(now) / 60 + 1) * 60
+            do { try await Task.sleep(for: .seconds(Double(next) - now)) } catch { return }
+            for watcher in watchers { await watcher.startScheduled(at: next) }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import Watching
+import Running
+public import Preparing
+import Evaluating
+import Workspaces
+public import StateFiles
+public import Control
+import Archive
+import Engine
+import Git
+public import Logging
+public import Results
+import Store
+
+/// The daemon: owns the state folder, watches repositories, queues runs and takes each to its verdict.
+///
+/// A command that finds no daemon makes one of its own for as long as it lasts. This type puts the parts together and
+/// does nothing else.
+public final class Daemon: Sendable {
+    let state: OpenState
+    let options: BoxOptions
+    let tools: BuildTools
+    let repositories: KnownRepositories
+    let workspaces: WorkspaceStores
+    let health: Health
+    let work: RunWork
+    /// Brings ended runs into `archive.git`.
+    let archive: ArchiveService
+    let requests: RequestHandler
+    let log: Logger
+
+    /// Opens the state folder for this process alone and settles what an earlier one left.
+    ///
+    /// - Parameters:
+    ///   - purpose: What this process does, for the one that finds the state locked: `watch`.
+    ///   - executable: The path of this pipectl; `stepinit` and the Pipeline library are found beside it.
+    /// - Throws: An error with the next step: the state is locked, damaged, or a tool is missing.
+    public init(
+        state folder: StateFolder, purpose: String, options: BoxOptions, executable: String? = nil, log: Logger
+    ) async throws {
+        let state = try await OpenState(folder, purpose: purpose, log: log)
+        tools = try BuildTools(folder: folder, options: options, executable: executable)
+        workspaces = WorkspaceStores(folder, options, log: log)
+        let scheduler = Scheduler(index: state.index, limit: options.runs)
+        health = Health(
+            folder: folder.path, wantedBytes: options.keptFreeBytes, reserve: state.reserve, log: log,
+            onRoom: { scheduler.wakeUp() })
+        let board = LiveBoard()
+        let queue = RunQueue(
+            index: state.index, scheduler: scheduler, board: board,
+            unstarted: UnstartedRuns(index: state.index, store: state.archive, log: log))
+        repositories = KnownRepositories(
+            registry: RepositoryRegistry(index: state.index, mirrors: folder.mirrors), index: state.index,
+            watchers: Watchers(), mirrors: folder.mirrors, trust: options.trust)
+        let fixes = FixCoordinator(
+            index: state.index, store: state.archive, queue: queue, repositories: repositories, health: health,
+            log: log)
+        let tests = TestQueries(index: state.index, store: state.archive, repositories: repositories)
+        let bundles = BundleQuery(index: state.index, store: state.archive, board: board, tests: tests)
+        let pipelines = RunPipelines(
+            state: state, options: options, tools: tools,
+            pool: SlotPool(slots: options.slots, capacities: options.capacities), workspaces: workspaces,
+            monitor: RunMonitor(live: board, events: scheduler.events, scheduler: scheduler),
+            waiters: ApprovalWaiters(), bundle: { try await bundles.bundle($0) }, log: log)
+        work = RunWork(
+            scheduler: scheduler,
+            execution: RunExecution(pipelines: pipelines, repositories: repositories, health: health, log: log),
+            background: BackgroundWork(
+                index: state.index, bases: workspaces.bases, log: log, freeBytes: { [health] in health.spareBytes },
+                accept: { try await queue.accept($0) }),
+            fixes: fixes, redTests: RedTestQueue(), writesNotes: options.writesNotes, log: log)
+        requests = RequestHandler(pipelines, queue, fixes, repositories, bundles, health)
+        archive = ArchiveService(store: state.archive, index: state.index, log: log)
+        (self.state, self.options, self.log) = (state, options, log)
+        try await settle()
+    }
+
+    /// Decides about what an earlier process left running, and sweeps its folders.
+    private func settle() async throws {
+        try await state.recover(log: log)
+        // Before the folders go: an interrupted run's report may still want what is in them.
+        await queue.unstarted.archive()
+        await requests.commands.approvals.answers.settleAll()
+        await state.removeFolders()
+        await workspaces.kept.clear()
+    }
+
+    var scheduler: Scheduler { work.scheduler }
+    var board: LiveBoard { queries.runs.board }
+    var queue: RunQueue { requests.commands.runs.queue }
+    var watchers: Watchers { repositories.watchers }
+    private var queries: QueryHandler { requests.queries }
+
+    /// Gives the state folder back.
+    public func close() async {
+        await tools.close()
+        state.close()
+    }
+
+    /// Answers one request; the same for a command in this process and one at the other end of the socket.
+    ///
+    /// - Parameter user: Who asks: the owner of this process, or whoever is at the other end, as the kernel says.
+    public func answer(
+        _ request: DaemonRequest, by user: UInt32, reply: @Sendable (DaemonReply) async throws -> Void
+    ) async throws {
+        try await requests.answer(request, by: user, reply: reply)
+    }
+
+    /// Restricts what is started to the given runs.
+    public func startOnly(_ runs: Set<RunID>) async { await scheduler.startOnly(runs) }
+
+    /// The report of a named run that has ended here and is archived.
+    public func archivedReport(of run: RunID) async -> Report? {
+        guard let report = await scheduler.report(of: run), let row = try? await state.index.run(run),
+            row.summary.isArchived, row.summary.verdict == report.verdict
+        else { return nil }
+        return report
+    }
+
+    /// Starts no further runs; ``serve(whenReady:)`` returns when those that run have ended.
+    public func drain() async { await work.drain() }
+
+    /// Ends all running runs, with grace, as cancelled.
+    public func cancelAll(_ reason: String) async { await scheduler.cancelAll(reason) }
+
+    /// Wakes every watcher, as SIGHUP does.
+    public func lookAtAll() { for watcher in watchers.all { watcher.wakeUp() } }
+
+    /// Why no run starts although some wait, or nil.
+    func obstacle() async -> String? { await queries.status.obstacle() }
+}
+
+extension RequestHandler {
+    /// Puts the answers to requests together.
+    init(
+        _ pipelines: RunPipelines, _ queue: RunQueue, _ fixes: FixCoordinator, _ repositories: KnownRepositories,
+        _ bundles: BundleQuery, _ health: Health
+    ) {
+        let (state, options, log) = (pipelines.state, pipelines.options, pipelines.log)
+        let (index, store, tools) = (state.index, state.archive, pipelines.tools)
+        let tests = bundles.tests
+        let definitions = WorkflowDefinitions(repositories: repositories, tools: tools)
+        let maker = RunRequestMaker(index: index, repositories: repositories, definitions: definitions, tests: tests)
+        let planner = RunPlanner(index: index, repositories: repositories, tools: tools, log: log)
+        let proofs = ProofQueries(
+            index: index, requests: maker, planner: planner, options: options, store: store, log: log)
+        let approvals = ApprovalService(
+            index: index, waiters: pipelines.waiters,
+            answers: AnswerSettlement(
+                index: index, store: store, fixes: fixes, notes: options.writesNotes ? repositories.registry : nil,
+                log: log),
+            queue: queue, log: log)
+        commands = CommandHandler(
+            index: index, store: store, repositories: repositories,
+            runs: ManualRuns(index: index, requests: maker, planner: planner, queue: queue, fixes: fixes),
+            approvals: approvals,
+            bisect: BisectService(
+                index: index, store: store, repositories: repositories, tests: tests, queue: queue, log: log),
+            fixes: FixRequests(index: index, store: store, queue: queue, fixes: fixes, definitions: definitions),
+            proofs: proofs,
+            clones: CloneCleanup(
+                index: index, kept: pipelines.workspaces.kept, stores: CloneStores(mirrors: repositories.mirrors)),
+            forges: ForgeRequests(index: index, news: queue.board.news),
+            log: log)
+        queries = QueryHandler(
+            index: index, store: store, repositories: repositories, requests: maker,
+            runs: RunQueries(index: index, board: queue.board), tests: tests, bundles: bundles,
+            proofs: proofs,
+            status: StatusQuery(
+                index: index, board: queue.board, watchers: repositories.watchers, approvals: approvals, tools: tools,
+                folder: state.folder, options: options,
+                obstacle: {
+                    if !health.hasSpace() { return health.obstacle }
+                    if await queue.scheduler.isDraining { return "the daemon is shutting down" }
+                    return health.obstacle
+                }))
+        landings = LandingHandler(
+            queues: MergeQueues(index: index), repositories: repositories,
+            declarations: LandingDeclarations(definitions: definitions, repositories: repositories, log: log),
+            news: queue.board.news, log: log)
+        self.health = health
+    }
+}

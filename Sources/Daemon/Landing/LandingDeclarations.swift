@@ -1,0 +1,57 @@
+import Watching
+import Running
+import Control
+import Git
+import Logging
+import MergeQueue
+import Pipeline
+import Results
+import WorkflowPrograms
+
+/// How changes land in a branch, as the branch itself declares it.
+struct LandingDeclarations: Sendable {
+    let definitions: WorkflowDefinitions
+    let repositories: KnownRepositories
+    let log: Logger
+
+    /// A branch's rules, and the commit that defines them.
+    struct Found: Sendable {
+        var landing: LandingDeclaration
+        var rules: QueueRules
+        /// The commit whose `workflows/` counts.
+        var definition: OID
+    }
+
+    /// The rules for landing on `tip` of a branch; nil where none are declared, or `workflows/` can't be used.
+    ///
+    /// A branch that is not protected may be pushed to by anybody: then the protected branch's own `workflows/` counts.
+    func find(for branch: String, at tip: OID, in repository: WatchedRepository) async throws -> Found? {
+        let rules = try await repositories.rules(for: repository)
+        let (gitDirectory, store) = (repository.gitDirectory, repository.store)
+        let source = try await withRepository(at: gitDirectory) { git -> OID? in
+            let protected = ProtectedBranches.read(try git.snapshot(under: "refs/heads/"), rules)
+            // The tip may be a commit that is about to land: what passed is trusted as the branch is.
+            return protected.tips.contains { $0.branch == branch } ? tip : protected.defaultTip
+        }
+        guard let source else { return nil }
+        let tree = try await withRepository(at: store) { try $0.treeID(of: source, path: "workflows") }
+        guard let tree else { return nil }
+        let program: WorkflowProgram
+        do {
+            program = try await definitions.program(at: source, tree: tree, repository)
+        } catch let early as EarlyVerdict {
+            log.error("\(repository.name): nothing lands in \(branch), because its workflows/ can't be used: \(early)")
+            return nil
+        }
+        guard let landing = program.description.landings?.first(where: { $0.branch == branch }) else { return nil }
+        return Found(landing: landing, rules: QueueRules(landing, definition: tree.hex), definition: source)
+    }
+}
+
+extension QueueRules {
+    init(_ landing: LandingDeclaration, definition: String) {
+        self.init(
+            workflows: landing.workflows, method: landing.method.rawValue, definition: definition,
+            batchSize: landing.batchSize, depth: landing.depth, attempts: landing.attempts)
+    }
+}

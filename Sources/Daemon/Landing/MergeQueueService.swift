@@ -1,0 +1,165 @@
+import Watching
+import Running
+import Concurrency
+import Logging
+import MergeQueue
+import Results
+import Store
+
+/// Keeps the merge queues of all watched repositories going, each repository in a task of its own.
+struct MergeQueueService: Sendable {
+    let watchers: Watchers
+    let queues: MergeQueues
+    let declarations: LandingDeclarations
+    let runs: RunQueue
+    let log: Logger
+
+    func run() async {
+        await withDiscardingTaskGroup { group in
+            for watcher in watchers.all {
+                group.addTask { await lane(watcher).run() }
+            }
+        }
+    }
+
+    private func lane(_ watcher: RepositoryWatcher) -> MergeQueueLane {
+        MergeQueueLane(
+            repository: watcher.repository, queues: queues, declarations: declarations, runs: runs, log: log,
+            look: { await watcher.lookNow() })
+    }
+}
+
+/// The merge queues of one repository: has done what they want done, one thing after the other.
+///
+/// What is to be done follows from the stored state and from where the target is. So whatever this process was doing when
+/// it was killed, the next one finds out and goes on.
+actor MergeQueueLane {
+    private let repository: WatchedRepository
+    private let queues: MergeQueues
+    private let declarations: LandingDeclarations
+    private let runs: RunQueue
+    private let log: Logger
+    /// Looks at the repository, and tells whether it saw all there is.
+    private let look: @Sendable () async -> Bool
+    /// Whether the target may be elsewhere than the last look saw it.
+    private var needsLook = true
+    private var failures = 0
+    /// Pushes in a row that were rejected although the branch had not moved.
+    private var rejections = 0
+
+    /// After so many, a person must look.
+    private static let rejectionLimit = 3
+    private static let longestPause = Duration.seconds(300)
+
+    init(
+        repository: WatchedRepository, queues: MergeQueues, declarations: LandingDeclarations, runs: RunQueue,
+        log: Logger, look: @escaping @Sendable () async -> Bool
+    ) {
+        self.repository = repository
+        self.queues = queues
+        self.declarations = declarations
+        self.runs = runs
+        self.log = log
+        self.look = look
+    }
+
+    /// Goes on until the task is cancelled.
+    func run() async {
+        await sweep()
+        while !Task.isCancelled {
+            let seen = runs.board.news.mark(of: [])
+            do {
+                try await settle()
+                failures = 0
+            } catch is CancellationError {
+                return
+            } catch {
+                failures += 1
+                // The first failure and then each tenth, as with a repository that can't be read.
+                if failures % 10 == 1 {
+                    log.error(
+                        "\(repository.name): the merge queue does not go on (\(failures) times in a row): \(error)")
+                }
+            }
+            let pause = failures == 0 ? Self.longestPause : min(.seconds(1 << min(failures, 8)), Self.longestPause)
+            await runs.board.news.wait(since: seen, atMost: pause, isUrgent: failures == 0)
+        }
+    }
+
+    /// Ends runs that an earlier process started and that no queue wants any more.
+    private func sweep() async {
+        do {
+            let wanted = try await queues.all(of: repository.name).reduce(into: Set<RunID>()) {
+                $0.formUnion($1.state.wantedRuns)
+            }
+            for run in try await queues.index.queued()
+            where run.request.repository == repository.name && run.request.landing != nil && !wanted.contains(run.id) {
+                _ = try await runs.cancel(run.id, reason: "the merge queue tests something else now")
+            }
+        } catch {
+            log.warning("\(repository.name): runs of an earlier merge queue may go on: \(error)")
+        }
+    }
+
+    /// Does all that can be done now.
+    func settle() async throws {
+        for queue in try await queues.all(of: repository.name) {
+            let lane = BranchLane(
+                repository: repository, branch: queue.branch, queues: queues, declarations: declarations,
+                runs: LandingRuns(
+                    index: queues.index, queue: runs, repository: repository.name, branch: queue.branch),
+                log: log)
+            while true {
+                guard let state = try await queues.queue(of: repository.name, branch: queue.branch),
+                    !state.entries.isEmpty || state.intent != nil
+                else { break }
+                if needsLook {
+                    guard await look() else { throw LandingObstacle(reason: "the repository can't be read now") }
+                    needsLook = false
+                }
+                guard let step = try await lane.step(state) else { break }
+                try await note(step, lane)
+            }
+        }
+    }
+
+    private func note(_ step: BranchLane.Step, _ lane: BranchLane) async throws {
+        switch step {
+        case .changed: break
+        case .landed:
+            // Each landing is seen by itself, so that each starts its release.
+            (needsLook, rejections) = (true, 0)
+        case .rejected(let reason):
+            rejections += 1
+            needsLook = true
+            guard rejections >= Self.rejectionLimit else {
+                throw LandingObstacle(reason: reason)
+            }
+            rejections = 0
+            try await lane.apply(.refused(reason))
+        case .unknown(let reason):
+            needsLook = true
+            throw LandingObstacle(reason: reason)
+        }
+    }
+}
+
+/// Why a queue can't go on for now.
+struct LandingObstacle: Error, CustomStringConvertible {
+    var reason: String
+    var description: String { reason }
+}
+
+extension ChangeNotifier {
+    /// Waits for news, at most for a while.
+    ///
+    /// - Parameter isUrgent: Whether news end the wait; else it always lasts.
+    func wait(since mark: Mark, atMost limit: Duration, isUrgent: Bool) async {
+        await withTaskGroup(of: Void.self) { group in
+            if isUrgent { group.addTask { await self.wait(since: mark) } }
+            group.addTask { try? await Task.sleep(for: limit) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

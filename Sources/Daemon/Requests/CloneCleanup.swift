@@ -1,0 +1,37 @@
+import Watching
+import Concurrency
+import Workspaces
+import Control
+import Engine
+import Foundation
+import Results
+import Store
+
+/// Finds and removes our own stores of clones that are gone.
+struct CloneCleanup: Sendable {
+    let index: Store.Index
+    let kept: RetainedWorkspaceStore
+    let stores: CloneStores
+
+    /// Stores of clones that are gone, and that no run needs: neither one that waits or runs, nor the retained workspace
+    /// of one that failed.
+    func abandoned() async throws -> [AbandonedStore] {
+        var needed: Set<String> = []
+        for run in try await index.runs(RunFilter(states: [.queued, .running], limit: .max)) {
+            guard let request = try await index.run(run.id)?.request, let clone = request.source else { continue }
+            needed.insert(stores.path(for: clone, of: request.repository))
+        }
+        for one in await kept.all {
+            needed.formUnion(one.objects.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path })
+        }
+        return try await offThread { [stores, needed] in stores.abandoned(needed: needed) }
+    }
+
+    /// Removes these stores and what killed merges left; returns the stores that are gone now.
+    func remove(_ abandoned: [AbandonedStore]) async throws -> [AbandonedStore] {
+        try await offThread { [stores] in
+            stores.clearScratch()
+            return stores.remove(abandoned)
+        }
+    }
+}

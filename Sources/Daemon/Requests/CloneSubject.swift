@@ -1,0 +1,62 @@
+import Watching
+import Control
+import Results
+import Foundation
+import Git
+
+/// What a run by hand in a clone of a watched repository is about.
+///
+/// What the watched repository has is run there, as if it had been named from anywhere. Only commits that nobody has
+/// pushed, and the working tree, are read from the clone; they never count as merged.
+struct CloneSubject: Sendable {
+    /// The clone's folder.
+    let folder: String
+    /// The watched repository, joined by the clone.
+    let repository: WatchedRepository
+    let rules: TrustRules
+
+    /// The request for what only the clone has; nil where the watched repository has it.
+    func request(for subject: StartRequest.Subject, workflow: String) async throws -> RunRequest? {
+        let (repository, rules, folder) = (repository, rules, folder)
+        if case .change = subject { return nil }
+        return try await withRepository(at: folder) { clone in
+            try lendRepository(at: repository.gitDirectory) { watched in
+                var isWorkingTree = false
+                switch subject {
+                case .workingTree: isWorkingTree = true
+                case .revision(let name):
+                    // What the clone can't read may be a branch that it has not fetched.
+                    guard let commit = try? clone.resolve("\(name)^{commit}"), !watched.contains(commit) else {
+                        return nil
+                    }
+                case .change: return nil
+                }
+                var request = try RunRequest.byHand(
+                    subject, workflow: workflow, in: clone, repository, rules)
+                request.source = folder
+                if isWorkingTree {
+                    // Each clone has a working tree of its own: they don't wait for one another.
+                    request.subject = "working tree of \(folder)"
+                } else {
+                    // The branches of a clone are not those of the repository: a run here is none on "main".
+                    (request.ref, request.branch, request.subject) = (request.head, nil, request.head)
+                    let protected = ProtectedBranches.read(try watched.snapshot(), rules)
+                    request.definitionCommit = protected.defaultTip?.hex ?? request.head
+                }
+                return request
+            }
+        }
+    }
+
+    /// The subject as the watched repository knows it: by its commit where the same name means another one there.
+    func shared(_ subject: StartRequest.Subject) async throws -> StartRequest.Subject {
+        guard case .revision(let name) = subject else { return subject }
+        func commit(in folder: String) async -> OID? {
+            try? await withRepository(at: folder) { try $0.resolve("\(name)^{commit}") }
+        }
+        guard let here = await commit(in: folder), await commit(in: repository.gitDirectory) != here else {
+            return subject
+        }
+        return .revision(here.hex)
+    }
+}

@@ -1,0 +1,77 @@
+import Watching
+import Running
+import Control
+import Engine
+import Foundation
+import Results
+import Store
+
+/// Starts runs that somebody asks for by hand, new ones and repetitions.
+struct ManualRuns: Sendable {
+    let index: Store.Index
+    let requests: RunRequestMaker
+    let planner: RunPlanner
+    let queue: RunQueue
+    let fixes: FixCoordinator
+
+    /// Accepts a run by hand.
+    func start(_ start: StartRequest) async throws -> EnqueueOutcome {
+        let (request, repository) = try await requests.request(start)
+        try await planner.checkLimits(of: request, in: repository)
+        try await planner.checkParts(of: request, in: repository)
+        return try await accept(request)
+    }
+
+    /// Ends a run, waiting or running.
+    func cancel(_ id: RunID, reason: String) async throws -> CompletedAction {
+        let result = try await queue.cancel(id, reason: reason)
+        // It may have been part of a fix.
+        if result == .beforeStart { await fixes.settle() }
+        return .cancelled(id, result)
+    }
+
+    private func accept(_ request: RunRequest) async throws -> EnqueueOutcome {
+        let outcome = try await queue.accept(request)
+        // One that has lost its place may have been part of a fix.
+        if !outcome.superseded.isEmpty { await fixes.settle() }
+        return outcome
+    }
+
+    func rerun(_ wanted: RerunRequest) async throws -> EnqueueOutcome {
+        let id = wanted.run
+        guard let run = try await index.run(id) else { throw RequestError.unknownRun(id) }
+        guard run.summary.state == .ended else {
+            throw RequestError(.usage, "run \(id) has not ended; cancel it with `pipectl cancel \(id)`, then rerun it")
+        }
+        var request = run.request
+        if let role = request.fix, role.isMaking {
+            throw RequestError(.usage, "run \(id) is \(role.inWords); `pipectl fix \(role.of)` tries again")
+        }
+        request.options.isForAgent = wanted.isForAgent
+        request.options.refusesProofs = !wanted.usesProofs
+        request.options.isClean = wanted.isClean
+        let origin = run.request.rerun?.origin ?? id
+        var rerun = RunKind.Rerun(of: id, origin: origin, number: try await index.repetitions(of: origin) + 2)
+        request.nonce = "rerun of \(id) at \(Date().timeIntervalSince1970)"
+        if wanted.failedOnly {
+            let failed = run.steps.filter { $0.status != .passed && $0.status != .skipped }.map(\.name)
+            guard !failed.isEmpty else {
+                throw RequestError(.usage, "no step of run \(id) failed; leave out --failed to repeat it whole")
+            }
+            if wanted.isClean || !wanted.steps.isEmpty {
+                request.onlySteps = failed
+            } else {
+                // The same plan: what passed is taken over with the workspace, and what was skipped has its turn.
+                rerun.resumes = true
+            }
+        }
+        if !wanted.steps.isEmpty { request.onlySteps = wanted.steps }
+        request.kind = .rerun(rerun)
+        if wanted.isForAgent || !wanted.steps.isEmpty {
+            let repository = try await planner.repositories.repository(named: request.repository)
+            if !wanted.steps.isEmpty { try await planner.checkParts(of: request, in: repository) }
+            try await planner.checkLimits(of: request, in: repository, earlier: run.summary.trust)
+        }
+        return try await accept(request)
+    }
+}

@@ -1,0 +1,50 @@
+import Watching
+import Running
+import Control
+import Results
+import Store
+
+/// Answers the requests of commands, in this process and at the other end of the socket.
+struct RequestHandler: Sendable {
+    let commands: CommandHandler
+    let queries: QueryHandler
+    let landings: LandingHandler
+    let health: Health
+
+    /// - Parameter user: Who asks: the owner of this process, or whoever is at the other end, as the kernel says.
+    func answer(
+        _ request: DaemonRequest, by user: UInt32, reply: @Sendable (DaemonReply) async throws -> Void
+    ) async throws {
+        health.noteActivity()
+        do {
+            if let answer = try await queries.reply(to: request) { return try await reply(answer) }
+            if let answer = try await commands.reply(to: request, by: user) { return try await reply(answer) }
+            if let answer = try await landings.reply(to: request, by: user) { return try await reply(answer) }
+            try await follow(request, reply)
+        } catch {
+            guard let refusal = RequestError(refusing: error) else { throw error }
+            try await reply(.refused(refusal))
+        }
+    }
+
+    /// Requests with many replies.
+    private func follow(_ request: DaemonRequest, _ reply: @Sendable (DaemonReply) async throws -> Void) async throws {
+        switch request {
+        case .follow(let id): try await queries.runs.follow(id, reply)
+        case .wait(let wanted):
+            var wait = VerdictWait(
+                wanted, index: queries.index, board: queries.runs.board,
+                watchers: queries.repositories.watchers.byName, obstacle: queries.status.obstacle)
+            try await wait.run { try await reply(.waiting($0)) }
+        case .bisect(let wanted):
+            try await withoutActuallyEscaping(reply) { reply in
+                _ = try await commands.bisect.bisect(wanted) { try await reply(.bisect($0)) }
+            }
+        case .fix(let run):
+            try await withoutActuallyEscaping(reply) { reply in
+                try await commands.fixes.fix(run) { try await reply(.fix($0)) }
+            }
+        default: throw RequestError(.usage, "this daemon does not know the request")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Watching
+import Running
+import Control
+import Results
+import Store
+
+/// What commands ask about one run: how it stands, and how it goes on.
+struct RunQueries: Sendable {
+    let index: Store.Index
+    let board: LiveBoard
+
+    func detail(_ id: RunID) async throws -> RunDetail {
+        guard let run = try await index.run(id) else { throw RequestError.unknownRun(id) }
+        let queue = run.summary.state == .queued ? try await index.queued() : []
+        return RunDetail(
+            summary: run.summary, live: board.run(id), behind: queue.firstIndex { $0.id == id },
+            held: Report(held: run))
+    }
+
+    /// Sends each state of the run until it has ended.
+    func follow(_ id: RunID, _ reply: @Sendable (DaemonReply) async throws -> Void) async throws {
+        var revision = 0
+        var lastBehind = -1
+        while true {
+            try Task.checkCancellation()
+            let seen = board.changes
+            if let live = await board.next(id, after: revision), live.revision != revision {
+                revision = live.revision
+                try await reply(.progress(.live(live)))
+                // A state names every step, and each event makes a new one: of long runs they are sent less often.
+                if live.steps.count > 16 {
+                    let pause = Duration.milliseconds(min(live.steps.count / 8, 100))
+                    await withTaskGroup(of: Void.self) { group in
+                        group.addTask { await board.waitForEnd(of: id) }
+                        group.addTask { try? await Task.sleep(for: pause) }
+                        await group.next()
+                        group.cancelAll()
+                    }
+                }
+                continue
+            }
+            guard let run = try await index.run(id) else { throw RequestError.unknownRun(id) }
+            if run.summary.state == .ended, let verdict = run.summary.verdict {
+                try await reply(.progress(.ended(verdict, reason: run.summary.reason ?? "")))
+                return
+            }
+            if let why = run.summary.heldFor {
+                // Nobody knows when a person will look: who waits for the verdict is told now.
+                try await reply(.progress(.ended(.needsApproval, reason: why)))
+                return
+            }
+            if run.summary.state == .queued {
+                let queue = try await index.queued()
+                if let first = queue.first(where: { $0.id == id })?.waitsFor,
+                    try await index.run(first)?.summary.heldFor != nil
+                {
+                    // Runs of one subject keep their order, also while the first of them waits for a person.
+                    let why = "waiting for run \(first), which needs approval: \(Approval.command(first))"
+                    try await reply(.progress(.ended(.needsApproval, reason: why)))
+                    return
+                }
+                let behind = queue.firstIndex { $0.id == id } ?? 0
+                if behind != lastBehind { try await reply(.progress(.queued(behind: behind))) }
+                lastBehind = behind
+            }
+            // The place in the queue changes without the run, so that is looked at again after a while.
+            await board.waitForChange(of: id, since: seen, atMost: .seconds(2))
+        }
+    }
+}

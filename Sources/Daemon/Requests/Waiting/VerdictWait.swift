@@ -1,0 +1,286 @@
+import Watching
+import Running
+import Control
+import Results
+import Store
+import Foundation
+import Pipeline
+
+/// One wait for a verdict: looks when there is news, and says what it sees.
+///
+/// Nothing is concluded from absence: that everything passed, or that nothing is run, counts only once the refs were
+/// looked at after the question. A failure is a fact as soon as it is there.
+struct VerdictWait {
+    let request: WaitRequest
+    let index: Store.Index
+    let board: LiveBoard
+    let watchers: [String: RepositoryWatcher]
+    /// Why nothing starts although some wait.
+    let obstacle: @Sendable () async -> String?
+
+    /// The commit that it is about now; a ref and a change take it with them.
+    var commit: String?
+    var notes: [String] = []
+    private var followed: [RunID] = []
+    private var hasLooked = false
+    /// Since when looks have shown no ref or change of the name.
+    private var absentSince: ContinuousClock.Instant?
+    /// How long a name may be missing: whoever pushes and waits at once is not told that it does not exist.
+    static let absenceGrace = Duration.seconds(10)
+    private var lookFailed = false
+    var requests: [RunID: RunRequest] = [:]
+    private var times: [String: [String: StepTime]] = [:]
+
+    init(
+        _ request: WaitRequest, index: Store.Index, board: LiveBoard, watchers: [String: RepositoryWatcher],
+        obstacle: @escaping @Sendable () async -> String?
+    ) {
+        self.request = request
+        self.index = index
+        self.board = board
+        self.watchers = watchers
+        self.obstacle = obstacle
+        switch request.subject {
+        case .commit(let id): commit = id
+        case .ref(_, let id): commit = id
+        case .run, .change: break
+        }
+    }
+
+    /// Sends each state that says something new, the last one with its conclusion.
+    mutating func run(_ reply: @Sendable (WaitState) async throws -> Void) async throws {
+        var last: WaitState?
+        while true {
+            try Task.checkCancellation()
+            let mark = board.news.mark(of: followed)
+            var (state, places) = try await look()
+            let wantsLook = wantsLook(before: state)
+            if wantsLook { state.conclusion = nil }
+            if state.runs.map(\.id) != followed {
+                // What happened to these before they were followed was no news.
+                followed = state.runs.map(\.id)
+                if state.conclusion == nil { continue }
+            }
+            if !(last.map { state.isLike($0) } ?? false) {
+                try await reply(state)
+                last = state
+            }
+            if state.conclusion != nil { return }
+            if wantsLook, !lookFailed {
+                lookFailed = !(await lookAtRefs(of: places))
+                hasLooked = !lookFailed
+                continue
+            }
+            await wait(since: mark)
+            // A name that is missing is looked for once more at the end of the time that it has.
+            if isAbsenceOver, !lookFailed { lookFailed = !(await lookAtRefs(of: places)) }
+        }
+    }
+
+    /// Where a branch is waited for that a change has just landed on: its own runs, and not those of the change, whose
+    /// head may be the same commit.
+    private var ownRuns: Set<RunID> {
+        guard case .ref(let name, _) = request.subject else { return [] }
+        let refs = ["refs/heads/\(name)", "refs/tags/\(name)", name]
+        return Set(requests.filter { $0.value.change == nil && refs.contains($0.value.ref) }.keys)
+    }
+
+    private var isAbsenceOver: Bool { absentSince.map { $0 + Self.absenceGrace <= .now } ?? false }
+
+    /// Waits for news; after a look that failed not for ever, so that it is tried again.
+    private mutating func wait(since mark: ChangeNotifier.Mark) async {
+        let pause: Duration
+        if lookFailed {
+            pause = .seconds(5)
+        } else if let absentSince, !isAbsenceOver {
+            pause = ContinuousClock.now.duration(to: absentSince + Self.absenceGrace)
+        } else {
+            return await board.news.wait(since: mark)
+        }
+        await withTaskGroup(of: Void.self) { [board] group in
+            group.addTask { await board.news.wait(since: mark) }
+            group.addTask { try? await Task.sleep(for: pause) }
+            await group.next()
+            group.cancelAll()
+        }
+        lookFailed = false
+    }
+
+    /// Whether the refs must be looked at before the state is believed.
+    private func wantsLook(before state: WaitState) -> Bool {
+        if hasLooked || watchers.isEmpty { return false }
+        switch request.subject {
+        case .run: return false
+        // Where it is may be out of date: a push of a moment ago counts.
+        case .change, .ref(_, commit: nil): return true
+        case .commit, .ref:
+            guard let conclusion = state.conclusion else { return state.runs.isEmpty }
+            if conclusion.isEarly || [.failed, .conflict, .definitionError].contains(conclusion.verdict) {
+                return false
+            }
+            // What was seen has its verdict; that there is no more is confirmed where it can be.
+            return !(lookFailed && !state.runs.isEmpty)
+        }
+    }
+
+    private func lookAtRefs(of places: Set<String>?) async -> Bool {
+        let wanted = watchers.filter { places?.contains($0.key) ?? true }.values
+        guard !wanted.isEmpty else { return false }
+        return await withTaskGroup(of: Bool.self) { group in
+            for watcher in wanted { group.addTask { await watcher.lookNow() } }
+            var succeeded = true
+            for await one in group where !one { succeeded = false }
+            return succeeded
+        }
+    }
+
+    // MARK: One look
+
+    private mutating func look() async throws -> (WaitState, places: Set<String>?) {
+        let places = try await places()
+        var state = WaitState(subject: request.subject.inWords, commit: commit)
+        let runs: [IndexedRun]
+        if case .run(let id) = request.subject {
+            guard let run = try await index.run(id) else {
+                throw RequestError.unknownRun(id)
+            }
+            runs = [run]
+            state.commit = run.summary.head
+        } else {
+            try await findCommit(in: places)
+            runs = try await followedRuns(in: places)
+            state.commit = commit
+        }
+        state.notes = notes
+        let queue = runs.contains { $0.summary.state == .queued } ? try await index.queued() : []
+        for run in runs { state.runs.append(try await waited(run, queue)) }
+        if runs.isEmpty {
+            let (unseen, conclusion) = try await absence(in: places)
+            (state.unseen, state.conclusion) = (unseen, conclusion)
+        } else {
+            state.conclusion = WaitConclusion(of: state.runs, end: request.end, own: ownRuns)
+        }
+        return (state, places)
+    }
+
+    /// Why there is no run: nobody has seen the commit, or it was seen and wants none.
+    private mutating func absence(in places: Set<String>?) async throws -> (unseen: String?, WaitConclusion?) {
+        let names = (places ?? Set(watchers.keys)).sorted().joined(separator: ", ")
+        if watchers.isEmpty {
+            return absent("the daemon watches no repository; restart it with `pipectl watch PATH-OR-URL`")
+        }
+        guard let commit else {
+            return absent("\(names) has no \(request.subject.inWords)", next: ": check the name, or push it")
+        }
+        var found: [String] = []
+        for place in places ?? Set(watchers.keys) { found += try await index.refs(at: commit, of: place) }
+        guard let ref = found.first else {
+            let missing = "no ref of \(names) is at \(commit.prefix(10))"
+            if let byHand = try await runByHand(at: commit) {
+                return absent("\(missing); run \(byHand), started by hand, tests it: `pipectl wait \(byHand)`")
+            }
+            return lookFailed
+                ? ("not seen yet: \(missing); it can't be read now, trying again", nil)
+                : absent(missing, next: ": push it")
+        }
+        absentSince = nil
+        if case .change(let name) = request.subject, let reason = try await baselineReason(in: places) {
+            let next = "pipectl run WORKFLOW --change \(name.shellQuoted)"
+            return (nil, WaitConclusion(verdict: .notApplicable, reason: reason, run: nil, next: next))
+        }
+        let reason =
+            "no workflow runs for \(commit.prefix(10)): \(ref) triggers none, or the commit existed before the "
+            + "daemon first looked"
+        return (
+            nil,
+            WaitConclusion(
+                verdict: .notApplicable, reason: reason, run: nil,
+                next: "pipectl run WORKFLOW --ref \(commit.prefix(12))")
+        )
+    }
+
+    /// What is missing: a reason to go on waiting, and once looks have not shown it for ``absenceGrace``, to end.
+    ///
+    /// - Parameter next: What to do about it, behind the reason.
+    private mutating func absent(_ what: String, next: String = "") -> (unseen: String?, WaitConclusion?) {
+        let unseen = "not seen yet: \(what)"
+        // Where nothing is watched, no look can be waited for.
+        guard hasLooked || watchers.isEmpty, !lookFailed || watchers.isEmpty, request.isEndless != true else {
+            return (unseen, nil)
+        }
+        let since = absentSince ?? .now
+        absentSince = since
+        guard since + Self.absenceGrace <= .now else { return (unseen, nil) }
+        let reason = "\(what)\(next); --timeout 0 waits for ever"
+        return (nil, WaitConclusion(verdict: .notApplicable, reason: reason, run: nil))
+    }
+
+    // MARK: One run
+
+    private mutating func waited(_ run: IndexedRun, _ queue: [QueuedRun]) async throws -> WaitedRun {
+        let summary = run.summary
+        func make(_ state: WaitedRun.State) -> WaitedRun {
+            WaitedRun(summary, subject: run.request.subjectInWords, state: state)
+        }
+        if let verdict = summary.verdict {
+            var ended = make(.ended)
+            (ended.verdict, ended.reason) = (verdict, summary.reason)
+            return ended
+        }
+        if let why = summary.heldFor {
+            var held = make(.needsApproval)
+            held.detail = "\(why); \(Approval.command(summary.id))"
+            return held
+        }
+        if summary.state == .queued {
+            var queued = make(.queued)
+            queued.behind = queue.firstIndex { $0.id == summary.id }
+            if let first = queue.first(where: { $0.id == summary.id })?.waitsFor {
+                if try await index.run(first)?.summary.heldFor != nil {
+                    var held = make(.needsApproval)
+                    held.detail = "waiting for run \(first), which needs approval: \(Approval.command(first))"
+                    return held
+                }
+                queued.detail = "waiting for run \(first), which is older"
+            } else if let obstacle = await obstacle() {
+                queued.detail = "nothing starts: \(obstacle)"
+            }
+            return queued
+        }
+        guard let live = board.run(summary.id) else {
+            var beginning = make(.running)
+            beginning.detail = "starting, or being recorded"
+            return beginning
+        }
+        return await going(live, make(live.isParked ? .needsApproval : .running))
+    }
+
+    private mutating func going(_ live: LiveRun, _ waited: WaitedRun) async -> WaitedRun {
+        var waited = waited
+        if live.isParked {
+            waited.detail = live.question
+            return waited
+        }
+        if live.phase != .running { waited.detail = live.phase.rawValue }
+        guard !live.steps.isEmpty else { return waited }
+        waited.steps = live.steps.count
+        waited.stepsEnded = live.steps.count { $0.record.status.isFinal }
+        waited.current = live.steps.filter { $0.record.status == .running }.map(\.record.name)
+        // What the box could not do is no word on the change.
+        waited.failedStep =
+            live.steps.first { step in
+                step.record.status.isFailure && step.record.status != .infrastructure && !step.record.allowsFailure
+            }?.record.name
+        let expectation = StepExpectation(live.steps, times: await times(of: live), at: Date())
+        (waited.expectedEnd, waited.expectedFrom) = (expectation?.end, expectation?.runs)
+        return waited
+    }
+
+    private mutating func times(of live: LiveRun) async -> [String: StepTime] {
+        let key = "\(live.repository)\n\(live.workflow)"
+        if let known = times[key] { return known }
+        let found = (try? await index.stepTimes(repository: live.repository, workflow: live.workflow)) ?? [:]
+        times[key] = found
+        return found
+    }
+}

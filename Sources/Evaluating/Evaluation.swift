@@ -1,0 +1,50 @@
+package import Workspaces
+import Engine
+import Reports
+import Results
+package import Store
+package import Logging
+
+/// The phase after a run's last step: contributors add to its report, each to what those before it left.
+package struct Evaluation: Sendable {
+    /// For every run.
+    package let always: [any ReportContributor]
+    /// Not for a fixer at work: it runs no tests, and beside its target all of them would be missing.
+    let judging: [any ReportContributor]
+
+    package init(always: [any ReportContributor], judging: [any ReportContributor]) {
+        self.always = always
+        self.judging = judging
+    }
+
+    /// The order matters: blame needs the comparison, and a fix is wanted only for the final verdict.
+    package init(index: Store.Index, reports: any ReportSource, bases: SnapshotStore, log: Logger) {
+        self.init(
+            always: [
+                PlaceContributor(), TestCountContributor(),
+                WarmDifferenceContributor(reports: reports, bases: bases, log: log),
+            ],
+            judging: [
+                TargetComparisonContributor(index: index, reports: reports),
+                FlakyTestContributor(index: index),
+                IntegrityContributor(index: index, log: log),
+                CauseContributor(index: index, log: log),
+                BlameContributor(),
+                FixCheckContributor(index: index),
+                FixWishContributor(index: index, log: log),
+            ])
+    }
+
+    package func evaluate(_ draft: inout ReportDraft, of run: FinishedRun) async {
+        for contributor in always { await contributor.contribute(to: &draft, of: run) }
+        guard run.request.fix?.isMaking != true else { return }
+        for contributor in judging { await contributor.contribute(to: &draft, of: run) }
+    }
+}
+
+/// Counts each test once, by its last attempt.
+struct TestCountContributor: ReportContributor {
+    func contribute(to draft: inout ReportDraft, of run: FinishedRun) async {
+        draft.report.testCounts = TestCounts(Array(draft.tests.lastAttempts.values))
+    }
+}

@@ -1,0 +1,66 @@
+package import Watching
+package import Preparing
+package import Results
+package import Store
+import Archive
+package import TestIntegrity
+
+/// Adds one kind of knowledge to the report of a run whose steps have ended.
+///
+/// What can't be found out is left out, or becomes a finding: an evaluation never fails a run.
+package protocol ReportContributor: Sendable {
+    func contribute(to draft: inout ReportDraft, of run: FinishedRun) async
+}
+
+/// A run whose steps have ended, as contributors see it.
+package struct FinishedRun: Sendable {
+    package let run: QueuedRun
+    let prepared: RunPreparation
+    package let repository: WatchedRepository
+    /// What the sources of the change say about its tests; nil where the definition has no integrity rules.
+    package var sources: IntegrityOutcome?
+
+    package init(
+        run: QueuedRun, prepared: RunPreparation, repository: WatchedRepository, sources: IntegrityOutcome? = nil
+    ) {
+        self.run = run
+        self.prepared = prepared
+        self.repository = repository
+        self.sources = sources
+    }
+
+    package var request: RunRequest { run.request }
+}
+
+/// A report while it is evaluated.
+package struct ReportDraft: Sendable {
+    package var report: Report
+    /// All attempts of all tests.
+    package var tests: [TestResult]
+    /// Background runs that would make later reports say more.
+    package var wantedRuns: [RunRequest] = []
+
+    package init(report: Report, tests: [TestResult] = []) {
+        self.report = report
+        self.tests = tests
+    }
+}
+
+/// Reads the reports of earlier runs.
+package protocol ReportSource: Sendable {
+    /// - Throws: `ArchiveError` where the archive has no report of the run, or it can't be read.
+    func report(_ id: RunID) async throws -> Report
+    /// All attempts of all tests of the run.
+    func tests(_ id: RunID) async throws -> [TestResult]
+}
+
+extension ArchiveStore: ReportSource {}
+
+extension Sequence<TestResult> {
+    /// The last attempt of each test, by the test's id.
+    package var lastAttempts: [String: TestResult] {
+        var last: [String: TestResult] = [:]
+        for test in self where (last[test.id]?.attempt ?? 0) <= test.attempt { last[test.id] = test }
+        return last
+    }
+}

@@ -1,0 +1,150 @@
+package import Watching
+package import Results
+package import Store
+import Foundation
+package import Git
+package import Pipeline
+
+/// What the repositories say about a run, read once before it is planned.
+package struct RunFacts: Sendable {
+    package var tested: OID
+    package var tree: OID
+    var commitTime: Int
+    package var definitionCommit: OID
+    var definitionTree: OID
+    var changedFiles: [ChangedFile]
+    var lastTag: String?
+    /// What the tested commit brings against the protected branch; for ``TrustFacts/changedPaths``.
+    var broughtPaths: [String]
+    var mergedInto: String?
+    var defaultBranch: String?
+    package var author: Signature
+    /// For ``TrustFacts/otherAuthors``.
+    package var otherAuthors: [Signature] = []
+    /// What a reader of the report must know of how the tested commit was made.
+    package var notes: [Finding] = []
+
+    package func trust(_ request: RunRequest, _ declaration: WorkflowDeclaration) -> TrustFacts {
+        TrustFacts(
+            isWorkingTree: request.isWorkingTree, subject: request.subjectInWords, mergedInto: mergedInto,
+            defaultBranch: defaultBranch, isRelease: declaration.runsAtMostOnce, author: author,
+            otherAuthors: otherAuthors, changedPaths: broughtPaths, rule: declaration.approval)
+    }
+}
+
+extension RunRequest {
+    /// Started by hand on a working tree: no ref is named.
+    var isWorkingTree: Bool { event == .manual && ref.isEmpty }
+}
+
+extension RunPreparation {
+    package static func facts(
+        _ run: QueuedRun, _ repository: WatchedRepository, _ rules: TrustRules
+    ) async throws -> RunFacts {
+        let request = run.request
+        guard let head = OID(hex: request.head), let definitionCommit = OID(hex: request.definitionCommit) else {
+            throw EarlyVerdict(verdict: .infrastructure, reason: "the run names no commit")
+        }
+        let watched = repository.gitDirectory
+        let merged = try await TestedCommit.make(request, store: repository.store)
+        return try await withRepository(at: repository.store) { store in
+            guard store.contains(head), store.contains(definitionCommit) else {
+                let gone = store.contains(head) ? request.definitionCommit : request.head
+                throw EarlyVerdict(
+                    verdict: .infrastructure,
+                    reason: "commit \(gone.prefix(10)) is no longer in the repository: \(request.ref) was deleted or "
+                        + "rewritten and its objects are gone. Push it again.")
+            }
+            let tested = merged?.commit ?? head
+            // What is theirs, a ref of ours would not keep.
+            if try tested != head || !lendRepository(at: watched, { $0.contains(head) }) {
+                try store.keep(tested, as: RunPin.ref(of: run.id))
+            }
+            // The watched repository itself, now: our own store also holds what nobody merged.
+            let (protected, mergedInto, isProtected) = try lendRepository(at: watched) { origin in
+                let protected = ProtectedBranches.read(try origin.snapshot(under: "refs/heads/"), rules)
+                let isProtected = try request.isWorkingTree || protected.holder(of: definitionCommit, in: origin) != nil
+                return (protected, try protected.holder(of: tested, in: origin), isProtected)
+            }
+            var source = definitionCommit
+            if !isProtected {
+                guard let tip = protected.defaultTip else {
+                    throw EarlyVerdict(
+                        verdict: .infrastructure,
+                        reason:
+                            "the definition of \(source.hex.prefix(10)) is not on a protected branch, and the protected "
+                            + "branch of \(repository.name) is not known; name it: `pipectl protect BRANCH "
+                            + "--repository \(repository.name)`", tested: tested)
+                }
+                source = tip
+            }
+            guard let definitionTree = try store.treeID(of: source, path: "workflows") else {
+                throw EarlyVerdict(
+                    verdict: .definitionError,
+                    reason: "commit \(source.hex.prefix(10)) has no workflows/; run `pipectl init` in a "
+                        + "clone and commit the result", tested: tested)
+            }
+            let commit = try store.commit(tested)
+            let from = request.change.flatMap { OID(hex: $0.targetCommit) } ?? request.previous.flatMap(OID.init(hex:))
+            let base = from.flatMap { store.contains($0) ? $0 : nil }
+            let changed = try base.map { try store.diff(from: $0, to: tested) } ?? []
+            var brought = changed
+            if request.change == nil, mergedInto == nil, let tip = protected.defaultTip {
+                // With no common history everything is new; an empty tree would do, the tip shows as much.
+                brought = try store.diff(from: try store.mergeBase(tested, tip) ?? tip, to: tested)
+            }
+            return RunFacts(
+                tested: tested, tree: commit.tree, commitTime: Int(commit.committer.time.timeIntervalSince1970),
+                definitionCommit: source, definitionTree: definitionTree,
+                changedFiles: changed.map {
+                    ChangedFile(
+                        status: ChangedFile.Status(rawValue: $0.status.rawValue) ?? .modified, path: $0.path,
+                        oldPath: $0.oldPath)
+                },
+                lastTag: try request.event == .pullRequest ? nil : lastTag(before: tested, repository),
+                broughtPaths: brought.flatMap { [$0.path] + [$0.oldPath].compactMap { $0 } },
+                mergedInto: mergedInto, defaultBranch: protected.defaultBranch,
+                // A fix is its change's: who may bring the one may bring the other.
+                author: try store.commit(
+                    request.fix?.isMaking == false ? store.commit(head).parents.first ?? head : head
+                ).author, otherAuthors: try request.isOfMergeQueue ? authors(of: tested, since: base, in: store) : [],
+                notes: merged?.notes ?? [])
+        }
+    }
+
+    /// Who wrote the commits that a merge queue put on top of `base`, each once. What nobody could look through is taken
+    /// for what was looked through: no queue tests so many commits at a time.
+    private static func authors(of tested: OID, since base: OID?, in store: Repository) throws -> [Signature] {
+        let commits = try store.log(from: tested, excluding: base.map { [$0] } ?? [], limit: 10_000)
+        var seen: Set<String> = []
+        // A merge is the queue's own commit; what it merged is in the list.
+        return commits.filter { $0.parents.count < 2 }.map(\.author).filter {
+            seen.insert("\($0.name) \($0.email)").inserted
+        }
+    }
+
+    /// The word that lets a run start, nil where none is needed.
+    ///
+    /// - Throws: ``EarlyVerdict`` where a person must be asked first, or the box does not run such code at all.
+    static func word(
+        on decision: TrustDecision, _ run: QueuedRun, _ facts: RunFacts,
+        _ approved: @Sendable (_ binding: String) async throws -> Approval?
+    ) async throws -> Approval? {
+        switch decision.ruling {
+        case .allowed: return nil
+        case .refused(let why):
+            throw EarlyVerdict(
+                verdict: .infrastructure, reason: why, tested: facts.tested, trust: decision.trust)
+        case .needsApproval(let why, let isForThisRun):
+            let definition = facts.definitionTree.hex
+            let binding = Approval.binding(
+                run.request, definition: definition, run: isForThisRun ? run.id : nil)
+            if let word = try await approved(binding) { return word }
+            throw EarlyVerdict(
+                verdict: .needsApproval, reason: why, tested: facts.tested,
+                question: Approval(
+                    why: why, head: run.request.head, definition: definition, binding: binding, askedAt: Date()),
+                trust: decision.trust)
+        }
+    }
+}

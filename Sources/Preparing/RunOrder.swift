@@ -1,0 +1,55 @@
+package import Store
+package import Results
+package import Engine
+import Foundation
+import Git
+package import Logging
+package import Pipeline
+
+/// What earlier runs say about where a run is likely to fail. A run never fails for want of it.
+package struct RunOrder: Sendable {
+    package let index: Store.Index
+    package let log: Logger
+
+    package init(index: Store.Index, log: Logger) {
+        self.index = index
+        self.log = log
+    }
+
+    /// The order of the plan's steps; nil where there is nothing to order.
+    package func steps(of prepared: RunPreparation, _ request: RunRequest) async -> StepOrder? {
+        guard prepared.plan.steps.count > 1 else { return nil }
+        do {
+            let history = try await index.stepHistory(
+                repository: request.repository, workflow: request.workflow, change: request.change?.name)
+            return StepOrder(
+                prepared.plan, history: history, changedFiles: prepared.context.changedFiles,
+                nearTests: prepared.context.tests.near)
+        } catch {
+            log.warning("workflow \(request.workflow): its steps start in the order of the plan: \(error)")
+            return nil
+        }
+    }
+
+    /// What the run's workflow is told about its tests while it is planned.
+    ///
+    /// - Parameter store: The repository that has the tested commit.
+    package func tests(of request: RunRequest, _ facts: RunFacts, store: String) async -> TestHistory {
+        do {
+            let nearness = TestNearness(changedFiles: facts.changedFiles)
+            var candidates = try await index.testCandidates(
+                repository: request.repository, workflow: request.workflow, change: request.change?.name,
+                nearness: nearness)
+            // Of a workflow that never told of tests, nothing is known of their files either.
+            guard candidates.knowsTests else { return TestHistory() }
+            let known = Set(candidates.near.compactMap(\.test.file))
+            candidates.newFiles = nearness.testFiles.filter { !known.contains($0) }
+            return try await withRepository(at: store) { [candidates] repository in
+                candidates.history { (try? repository.entry($0, at: facts.tested)) != nil }
+            }
+        } catch {
+            log.warning("workflow \(request.workflow): its test history can't be read: \(error)")
+            return TestHistory()
+        }
+    }
+}

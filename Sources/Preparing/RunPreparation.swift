@@ -1,0 +1,192 @@
+package import Watching
+import Workspaces
+import Diagnostics
+package import Results
+package import Store
+import Engine
+import Foundation
+package import Git
+package import Pipeline
+package import WorkflowPrograms
+
+/// What must be known before the first step of a run: the tested commit, the workflow program and the plan.
+package struct RunPreparation: Sendable {
+    package var tested: OID
+    package var tree: OID
+    /// Seconds since 1970, for `SOURCE_DATE_EPOCH`.
+    var commitTime: Int
+    package var context: PlanContext
+    package var declaration: WorkflowDeclaration
+    package var plan: Plan
+    /// The workflow's whole plan, of which ``plan`` may be a part.
+    package var wholePlan: Plan
+    package var program: WorkflowProgram
+    package var definition: Report.Definition
+    package var trust: Trust
+    /// A person's word that let it start, where one was needed.
+    package var approval: Approval?
+    /// Whether the change brings a definition of its own.
+    package var editsDefinition: Bool
+    /// What a reader of the report must know although nothing failed.
+    package var notes: [Finding]
+
+    package init(
+        tested: OID, tree: OID, commitTime: Int, context: PlanContext, declaration: WorkflowDeclaration, plan: Plan,
+        wholePlan: Plan, program: WorkflowProgram, definition: Report.Definition, trust: Trust,
+        approval: Approval? = nil, editsDefinition: Bool, notes: [Finding]
+    ) {
+        self.tested = tested
+        self.tree = tree
+        self.commitTime = commitTime
+        self.context = context
+        self.declaration = declaration
+        self.plan = plan
+        self.wholePlan = wholePlan
+        self.program = program
+        self.definition = definition
+        self.trust = trust
+        self.approval = approval
+        self.editsDefinition = editsDefinition
+        self.notes = notes
+    }
+}
+
+extension RunPreparation {
+    /// Merges, compiles and plans.
+    ///
+    /// - Parameters:
+    ///   - rules: Which branches are protected, and what a person is asked about.
+    ///   - tests: What earlier runs tell about the tests; asked where the workflow reads the context.
+    ///   - approved: The word of a person that holds for a binding.
+    /// - Throws: ``EarlyVerdict`` when the verdict is clear without a step, or a person must be asked first.
+    package static func make(
+        _ run: QueuedRun, in repository: WatchedRepository, programs: ProgramCache, rules: TrustRules = TrustRules(),
+        tests: @Sendable (RunFacts) async -> TestHistory = { _ in TestHistory() },
+        approved: @Sendable (_ binding: String) async throws -> Approval? = { _ in nil }
+    ) async throws -> RunPreparation {
+        let request = run.request
+        let facts: RunFacts
+        do { facts = try await self.facts(run, repository, rules) } catch let error as GitError
+            where error.code == .tooLarge
+        { throw EarlyVerdict(tooLarge: error) }
+        let program = try await CommitWorkflows.program(
+            at: facts.definitionCommit, tree: facts.definitionTree, repository, programs)
+        var context = PlanContext(
+            repository: request.repository, event: request.event, commit: facts.tested.hex, ref: request.ref,
+            branch: request.branch,
+            tag: request.ref.hasPrefix("refs/tags/") ? String(request.ref.dropFirst("refs/tags/".count)) : nil,
+            change: request.change, changedFiles: facts.changedFiles, mergedChanges: request.mergedChanges,
+            parameters: request.parameters)
+        context.lastTag = facts.lastTag
+        do {
+            let declaration = try program.declaration(of: request.workflow)
+            context.parameters = try parameters(of: declaration, given: request.parameters)
+            let limits = AgentLimits(request: request)
+            try limits.check(declaration)
+            let decision = TrustDecision.make(facts.trust(request, declaration), rules.policy)
+            if request.background != nil, decision.ruling != .allowed || decision.trust != .merged {
+                throw EarlyVerdict(
+                    verdict: .cancelled, reason: "runs that the daemon starts by itself must not need approval",
+                    tested: facts.tested)
+            }
+            let approval = try await word(on: decision, run, facts, approved)
+            if declaration.readsContext { context.tests = await tests(facts) }
+            let wholePlan = try await program.plan(workflow: request.workflow, context: context)
+            try limits.check(wholePlan, decision.trust)
+            var plan = try request.onlySteps.map { try wholePlan.keeping($0) } ?? wholePlan
+            if request.background != nil { plan = plan.withoutActing }
+            if let tests = request.onlyTests { plan = try plan.running(tests, in: request.onlySteps) }
+            if request.fix?.isMaking == true {
+                guard let fix = declaration.fix else {
+                    throw EarlyVerdict(
+                        verdict: .definitionError, reason: "the workflow declares no fixer", tested: facts.tested)
+                }
+                plan = FixMaterial.plan(fix, workflow: request.workflow)
+            }
+            var notes = facts.notes
+            let edited = facts.changedFiles.filter { $0.path.hasPrefix("workflows/") }
+            if request.change != nil, !edited.isEmpty {
+                notes.append(
+                    Finding(
+                        rule: "definition-edited", severity: .warning,
+                        message:
+                            "the change edits \(edited.map(\.path).joined(separator: ", ")); it was tested with the "
+                            + "definition of \(request.branch ?? "the target")",
+                        file: edited.first?.path, line: nil, column: nil,
+                        suggestion: "review the edit: it takes effect when the change has landed"))
+            }
+            return RunPreparation(
+                tested: facts.tested, tree: facts.tree, commitTime: facts.commitTime, context: context,
+                declaration: declaration, plan: plan,
+                wholePlan: wholePlan, program: program,
+                definition: Report.Definition(
+                    commit: facts.definitionCommit.hex, tree: facts.definitionTree.hex,
+                    toolchain: programs.toolchain.version),
+                trust: decision.trust, approval: approval,
+                editsDefinition: request.change != nil && !edited.isEmpty && request.fix == nil, notes: notes)
+        } catch let error as DefinitionError {
+            throw EarlyVerdict(error, tested: facts.tested)
+        }
+    }
+
+    /// The newest tag that `commit` descends from, by commit time.
+    static func lastTag(before commit: OID, _ repository: WatchedRepository) throws -> String? {
+        let watched = try Repository(opening: repository.gitDirectory)
+        let tags = try watched.snapshot(under: "refs/tags/").refs
+        let dated = tags.compactMap { tag in
+            (try? watched.commit(tag.value)).map { (name: String(tag.key.dropFirst("refs/tags/".count)), $0) }
+        }
+        let sorted = dated.sorted { ($0.1.committer.time, $0.name) > ($1.1.committer.time, $1.name) }
+        // A repository with thousands of tags must not make each merge walk its whole history for each of them.
+        for (name, tagged) in sorted.prefix(50) where tagged.id != commit {
+            if (try? watched.isAncestor(tagged.id, of: commit)) == true { return name }
+        }
+        return nil
+    }
+
+    package static func parameters(
+        of declaration: WorkflowDeclaration, given: [String: String]
+    ) throws -> [String: String] {
+        var values: [String: String] = [:]
+        var problems: [String] = []
+        let known = Set(declaration.parameters.map(\.name))
+        for name in given.keys.sorted() where !known.contains(name) {
+            let list = known.isEmpty ? "it has none" : "it has \(known.sorted().joined(separator: ", "))"
+            problems.append("workflow \"\(declaration.name)\" has no parameter \"\(name)\"; \(list)")
+        }
+        for parameter in declaration.parameters {
+            switch parameter.value(given: given[parameter.name]) {
+            case .success(let value): values[parameter.name] = value
+            case .failure(let problem): problems.append(problem.description)
+            }
+        }
+        guard problems.isEmpty else {
+            throw EarlyVerdict(verdict: .definitionError, reason: problems.joined(separator: "; "))
+        }
+        return values
+    }
+}
+
+extension Plan {
+    /// The plan with only `names` and what they need.
+    func keeping(_ names: [String]) throws -> Plan {
+        let byName = Dictionary(steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var kept: Set<String> = []
+        var waiting = names
+        while let name = waiting.popLast() {
+            guard let step = byName[name] else {
+                let known = steps.map(\.name)
+                throw DefinitionError(
+                    .invalid,
+                    "workflow \"\(workflow)\" has no step \"\(name)\"."
+                        + NameSuggestion.question(for: name, among: known)
+                        + " It has: \(known.joined(separator: ", "))."
+                )
+            }
+            if kept.insert(name).inserted { waiting += step.needs }
+        }
+        var plan = self
+        plan.steps = steps.filter { kept.contains($0.name) }
+        return plan
+    }
+}

@@ -1,0 +1,35 @@
+package import Watching
+package import Concurrency
+package import Workspaces
+import Engine
+package import Foundation
+package import Results
+package import Store
+
+/// One attempt of one run: what every phase knows from the start.
+package struct RunTask: Sendable {
+    package let run: QueuedRun
+    package let repository: WatchedRepository
+    /// By which the trust in its code is decided.
+    package let rules: TrustRules
+    package let stop: StopSignal
+    /// The run's own folders, maybe with a sandbox that waits.
+    package let place: RunDirectories
+    /// By the wall clock.
+    package let startedAt: Date
+
+    package init(
+        run: QueuedRun, repository: WatchedRepository, rules: TrustRules, stop: StopSignal, place: RunDirectories,
+        startedAt: Date
+    ) {
+        self.run = run
+        self.repository = repository
+        self.rules = rules
+        self.stop = stop
+        self.place = place
+        self.startedAt = startedAt
+    }
+
+    package var id: RunID { run.id }
+    package var request: RunRequest { run.request }
+}

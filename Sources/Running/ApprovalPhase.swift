@@ -1,0 +1,122 @@
+import Preparing
+import Concurrency
+package import Results
+import Store
+import TerminalText
+import Foundation
+import Logging
+import Pipeline
+
+/// The phase in which a run waits for people: before its first step, and at steps that are gates.
+struct ApprovalPhase: Sendable {
+    let index: Store.Index
+    let waiters: ApprovalWaiters
+    let log: Logger
+
+    /// What becomes of a run whose gate could not be answered before the box shut down.
+    enum Parking: Sendable, Equatable {
+        /// It waits in the index and is run again, from the start, when the box comes back.
+        case putBack(reason: String)
+        case ends(reason: String)
+    }
+
+    /// Puts the run back to wait for the answer to a question; false if a newer run or a cancellation was faster.
+    func hold(_ task: RunTask, for question: Approval, _ trust: Trust) async -> Bool {
+        let (run, stop) = (task.run, task.stop)
+        guard stop.request == nil else { return false }
+        do {
+            guard try await index.hold(run.id, for: question, trust: trust) == .held else { return false }
+            log.notice(
+                "run \(run.id) needs approval: \(TerminalText.name(question.why, limit: 500)); \(Approval.command(run.id))"
+            )
+            // Cancelled in the moment in which it was put back: nobody else will see that.
+            if let request = stop.request, try await index.cancelQueued(run.id, reason: request.reason) {
+                log.info("run \(run.id) was cancelled before it waited for approval")
+            }
+            return true
+        } catch {
+            log.error("run \(run.id) could not be queued for approval: \(error)")
+            return false
+        }
+    }
+
+    /// Asks about a step, in the index so that the question outlives the process, and waits for the answer.
+    func decision(
+        on step: String, of run: QueuedRun, _ prepared: RunPreparation, _ stop: StopSignal
+    ) async -> ApprovalDecision? {
+        let definition = prepared.definition.tree
+        let question = Approval(
+            step: step, why: "the step needs approval", head: run.request.head, definition: definition,
+            binding: Approval.binding(run.request, definition: definition, run: run.id), askedAt: Date())
+        while stop.request == nil && !Task.isCancelled {
+            do {
+                let asked = try await index.ask(question, of: run.id)
+                if asked.decision != nil { return ApprovalDecision(asked) }
+                log.notice(
+                    "run \(run.id): \(TerminalText.name("\"\(step)\" waits for \(Approval.command(run.id, step: step))"))"
+                )
+                return await waiters.answer(about: step, of: run.id, stop: stop).flatMap(ApprovalDecision.init)
+            } catch {
+                // A full disk passes; a gate must neither open nor fail for it.
+                log.error("run \(run.id) can't ask for approval of \"\(TerminalText.name(step))\" yet: \(error)")
+                do { try await Task.sleep(for: .seconds(2)) } catch { return nil }
+            }
+        }
+        return nil
+    }
+
+    /// What people said about the run and its steps, with the word on another run that held for this one.
+    func approvals(_ prepared: RunPreparation, _ id: RunID) async -> [Approval]? {
+        var all = (try? await index.approvals(of: id)) ?? []
+        if let word = prepared.approval, !all.contains(word) { all.insert(word, at: 0) }
+        all.removeAll { $0.decision == nil }
+        return all.isEmpty ? nil : all
+    }
+
+    /// Decides about a run whose gate was still closed when the daemon shut down; nil for every other run.
+    func parking(_ task: RunTask, _ prepared: RunPreparation, _ report: Report) async -> Parking? {
+        guard waiters.leave(task.id), task.stop.request == nil, report.verdict == .cancelled else { return nil }
+        return await park(task.run, prepared, report.steps)
+    }
+
+    private func park(_ run: QueuedRun, _ prepared: RunPreparation, _ steps: [StepRecord]) async -> Parking {
+        let parking = Self.parking(run.request, prepared.plan, steps)
+        guard case .putBack = parking else { return parking }
+        do {
+            if try await index.putBack(run.id) { return parking }
+            return .ends(reason: "A newer run took its place.")
+        } catch {
+            log.error("run \(run.id) could not be queued again: \(error)")
+            return .ends(
+                reason:
+                    "the daemon was shut down while the run waited for approval, and the run could not be queued again: \(error)"
+            )
+        }
+    }
+
+    /// A test is run again; so is a release in which no step has started that could have acted on the world: one with
+    /// network or secrets. Any other release ends, because none of its steps may run twice.
+    static func parking(_ request: RunRequest, _ plan: Plan, _ steps: [StepRecord]) -> Parking {
+        let started = Set(steps.filter { !$0.attempts.isEmpty }.map(\.name))
+        let acted = plan.steps.filter { step in
+            started.contains(step.name) && step.action != .approval
+                && (step.network == .allowed || !step.secrets.isEmpty)
+        }
+        guard request.runsAtMostOnce, let first = acted.first else {
+            return .putBack(
+                reason: "the daemon was shut down while a step waited for approval; the run starts again and asks again"
+            )
+        }
+        return .ends(
+            reason:
+                "the daemon was shut down while a step waited for approval; \"\(first.name)\" had run and must not be "
+                + "repeated. No step that needs the approval has started.")
+    }
+}
+
+extension ApprovalDecision {
+    package init?(_ approval: Approval) {
+        guard let decision = approval.decision, let by = approval.by else { return nil }
+        self.init(isApproved: decision == .approved, by: by, comment: approval.comment)
+    }
+}

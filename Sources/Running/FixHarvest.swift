@@ -1,0 +1,172 @@
+import Preparing
+import Evaluating
+import Results
+import TerminalText
+import Engine
+import Foundation
+import Git
+import TestIntegrity
+import Pipeline
+
+/// What a fixer left in its workspace, made into a commit by the box: of the workspace only names, stamps and the bytes of
+/// regular files are read, and of its `.git` nothing.
+struct FixHarvest: Sendable {
+    /// Bytes of one file of a fix, at most.
+    static let mostFileBytes = 16 << 20
+
+    /// The commit that the workspace began as, and the change's own, on top of which the fix is put.
+    let tested: OID
+    let head: OID
+    /// The rules that a fix may not break, beside the standard ones.
+    let rules: [IntegrityRule]
+    /// A folder of the run's own, out of the reach of steps.
+    let scratch: String
+
+    struct Result: Sendable {
+        var outcome: FixOutcome
+        /// For a person, with names of the fixer's in it.
+        var reason: String
+        var tree: OID?
+        var leftOut = 0
+        var breaches: [Breach] = []
+    }
+
+    /// Goes through the workspace as far as Git would: not into what the tested tree ignores.
+    func scan(_ view: String, store: Repository) throws -> WorkspaceScan {
+        let before = try Beginning(store.commit(tested).tree, in: store)
+        let ignored = try IgnoreRules(
+            ofTree: before.tree, in: store, at: "\(scratch)/ignore-\(UInt32.random(in: 0 ... .max))")
+        return try WorkspaceScan(view) { path in
+            if before.submodules.contains(path) { return false }
+            return before.folders.contains(path) || !ignored.ignores(path, isFolder: true)
+        }
+    }
+
+    /// What the tested tree has.
+    private struct Beginning {
+        let tree: OID
+        var files: [[UInt8]: TreeEntry] = [:]
+        /// Those that hold something tracked.
+        var folders: Set<[UInt8]> = []
+        var submodules: Set<[UInt8]> = []
+
+        init(_ tree: OID, in store: Repository) throws {
+            self.tree = tree
+            for entry in try store.entries(ofTree: tree, recursive: true) {
+                let path = Array(entry.path.utf8)
+                switch entry.kind {
+                case .tree: folders.insert(path)
+                case .submodule: submodules.insert(path)
+                default: files[path] = entry
+                }
+            }
+        }
+
+        /// The topmost folder above a path that holds nothing tracked.
+        func newFolder(above path: [UInt8]) -> [UInt8]? {
+            for (place, byte) in path.enumerated() where byte == UInt8(ascii: "/") {
+                let folder = Array(path[..<place])
+                if !folders.contains(folder) { return folder }
+            }
+            return nil
+        }
+    }
+
+    /// Makes a tree of what has changed since `before`, as it would be on top of the change's head.
+    func take(since before: WorkspaceScan, from view: String, into store: Repository) throws -> Result {
+        let after = try scan(view, store: store)
+        let beginning = try Beginning(store.commit(tested).tree, in: store)
+        let ignored = try IgnoreRules(
+            ofTree: beginning.tree, in: store, at: "\(scratch)/ignore-\(UInt32.random(in: 0 ... .max))")
+        let changed = Set(after.entries.keys).union(before.entries.keys).filter {
+            after.entries[$0] != before.entries[$0]
+        }
+        var files: [(path: String, file: TreeFile?)] = []
+        var (leftOut, bytes) = (0, 0)
+        func refused(_ path: [UInt8], _ why: String) -> Result {
+            let name = TerminalText.name(String(decoding: path, as: UTF8.self), limit: 200)
+            return Result(outcome: .refused, reason: "the fix was refused: \"\(name)\": \(why)")
+        }
+        func isLeft(_ path: [UInt8]) -> Bool {
+            before.entries[path] != nil
+                || beginning.newFolder(above: path).map { before.folders.contains($0) } ?? false
+        }
+        // Git ignores what has this name, and takes the folder that it is in for a repository of its own.
+        for path in after.folders.subtracting(before.folders).union(after.entries.keys) where !isLeft(path) {
+            let name = String(decoding: path.split(separator: UInt8(ascii: "/")).last ?? [], as: UTF8.self)
+            if TreeName.isGit(name) { return refused(path, "some systems treat it as .git") }
+        }
+        for path in changed.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            let old = beginning.files[path]
+            let new = after.entries[path]
+            if old == nil {
+                // Not tracked: what steps had left there, what Git would pass over, and what no tree can hold.
+                if isLeft(path) || new == nil || new?.kind == .other || ignored.ignores(path, isFolder: false) {
+                    leftOut += 1
+                    continue
+                }
+            }
+            if let problem = FixPaths.problem(path) { return refused(path, problem) }
+            let name = String(decoding: path, as: UTF8.self)
+            if old?.kind == .symlink, new?.kind != nil { return refused(path, "a fix may not change links") }
+            guard let new else {
+                files.append((name, nil))
+                continue
+            }
+            guard new.kind == .file else { return refused(path, "it is not a regular file") }
+            guard new.bytes <= Self.mostFileBytes, bytes + new.bytes <= FixLimits.bytes else {
+                return refused(
+                    path,
+                    "a fix may have at most \(Self.mostFileBytes >> 20) MiB in a file and \(FixLimits.bytes >> 20) MiB in total"
+                )
+            }
+            bytes += new.bytes
+            let copy = "\(scratch)/fixed-\(UInt32.random(in: 0 ... .max))"
+            defer { unlink(copy) }
+            do {
+                try WorkspaceScan.copy(name, of: view, to: copy, atMost: Self.mostFileBytes)
+            } catch {
+                return refused(path, "\(error)")
+            }
+            let blob = try store.createBlob(fromFile: copy)
+            if let old, old.id == blob, (old.kind == .executable) == new.isExecutable { continue }
+            files.append((name, .blob(blob, executable: new.isExecutable)))
+            guard files.count <= FixLimits.files else {
+                return Result(
+                    outcome: .refused, reason: "the fix was refused: it changes more than \(FixLimits.files) files")
+            }
+        }
+        guard files.count <= FixLimits.files else {
+            return Result(
+                outcome: .refused, reason: "the fix was refused: it removes more than \(FixLimits.files) files")
+        }
+        guard !files.isEmpty else {
+            let aside = leftOut > 0 ? " (except \(leftOut) untracked files)" : ""
+            return Result(outcome: .noChange, reason: "the fixer changed nothing\(aside)", leftOut: leftOut)
+        }
+        return try onTopOfHead(store.tree(beginning.tree, changing: files), beginning.tree, leftOut, store)
+    }
+
+    /// The tested tree is the change merged with its target; a commit of the change has only what is the change's.
+    private func onTopOfHead(_ fixed: OID, _ beginning: OID, _ leftOut: Int, _ store: Repository) throws -> Result {
+        let own = try store.commit(head).tree
+        if own == beginning { return Result(outcome: .made, reason: "", tree: fixed, leftOut: leftOut) }
+        switch try store.merge(tree: fixed, into: own, ancestor: beginning) {
+        case .merged(let tree) where tree == own:
+            return Result(outcome: .noChange, reason: "the change already has what the fixer changed")
+        case .merged(let tree): return Result(outcome: .made, reason: "", tree: tree, leftOut: leftOut)
+        case .conflicts(let conflicts):
+            let files = conflicts.prefix(3).map { TerminalText.name($0.path, limit: 200) }.joined(separator: ", ")
+            return Result(
+                outcome: .conflict,
+                reason: "the fix changes lines that come from the target (\(files)); merge the target into the change")
+        }
+    }
+
+    /// Whether it weakens tests of the change.
+    func breaches(of commit: OID, in repository: String, _ reader: any SwiftSourceReader) async throws -> [Breach] {
+        let paths = rules.filter { if case .untouched = $0 { true } else { false } }
+        return try await ChangeSources(in: repository, from: head, to: commit, reader: reader)
+            .outcome(of: [.standard] + paths).breaches
+    }
+}

@@ -1,0 +1,200 @@
+import Evaluating
+import Watching
+import Preparing
+import Workspaces
+import Control
+import Archive
+import Concurrency
+import Reports
+import Results
+import Store
+import TerminalText
+import Engine
+import Foundation
+import Git
+import TestIntegrity
+import Logging
+import Pipeline
+import Sandbox
+
+/// How the workspace was before the fixer began.
+struct FixBeginning: Sendable {
+    var role: FixRole
+    var scan: WorkspaceScan
+    var harvest: FixHarvest
+}
+
+/// The workspace of a fixer at work: a run of one step in the failed run's files, of which the box makes a commit.
+struct FixerWorkspace: Sendable {
+    let index: Store.Index
+    let store: ArchiveStore
+    /// What must change before a run passes, for those who are to change it.
+    let bundle: @Sendable (BundleRequest) async throws -> String
+    /// Reads the Swift files that a fixer changed.
+    let reader: any SwiftSourceReader
+
+    /// Hands the fixer what it needs and notes how its workspace is; nil in all other runs.
+    func begin(
+        _ prepared: RunPreparation, _ run: QueuedRun, in repository: WatchedRepository, _ space: Workspace,
+        folder: String
+    ) async throws -> FixBeginning? {
+        guard let role = run.request.fix, role.isMaking, let head = OID(hex: run.request.head) else { return nil }
+        let harvest = FixHarvest(
+            tested: prepared.tested, head: head, rules: prepared.declaration.integrity ?? [],
+            scratch: try await scratch(in: folder))
+        var earlier: [FixMaterial.Earlier] = []
+        // Not from the failed run's report, which may be behind by the attempt before this one.
+        let tried = FixSequence(run: role.of, parts: try await FixSequence.parts(of: role.of, index, store)).attempts
+        for attempt in tried where attempt.number < role.attempt {
+            var one = FixMaterial.Earlier(attempt: attempt)
+            if let check = attempt.check {
+                one.bundle = try? await bundle(
+                    BundleRequest(run: check, bytes: FixMaterial.earlierBytes, format: .markdown))
+            }
+            if let made = attempt.commit.flatMap(OID.init(hex:)) {
+                one.patch = try? await withRepository(at: repository.store) {
+                    try $0.patch(from: head, to: made, maximumBytes: FixMaterial.patchBytes)
+                }
+            }
+            earlier.append(one)
+        }
+        func failed(_ format: BundleFormat) async throws -> String {
+            try await bundle(BundleRequest(run: role.of, bytes: FixMaterial.bundleBytes, format: format))
+        }
+        let material = FixMaterial(
+            role: role, request: run.request, markdown: try await failed(.markdown), json: try await failed(.json),
+            earlier: earlier, minutes: Int(((prepared.declaration.fix?.timeout ?? 600) / 60).rounded(.up)))
+        let view = space.view
+        let scan = try await withRepository(at: repository.store) { store in
+            try material.write(to: LocalPlace.values(in: folder))
+            return try harvest.scan(view, store: store)
+        }
+        return FixBeginning(role: role, scan: scan, harvest: harvest)
+    }
+
+    private func scratch(in folder: String) async throws -> String {
+        let path = "\(folder)/fix"
+        try await offThread {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        }
+        return path
+    }
+
+    /// Makes a commit of what the fixer has left; the run passes only if there is one.
+    ///
+    /// Only before the workspace is closed, and when nothing of the run lives.
+    func end(
+        _ beginning: FixBeginning?, _ outcome: inout RunOutcome, _ run: QueuedRun, in repository: WatchedRepository,
+        _ space: Workspace, folder: String
+    ) async -> FixRecord? {
+        guard let beginning else { return nil }
+        var record = FixRecord(role: beginning.role)
+        func fail(_ kind: FixOutcome, _ reason: String) {
+            record.outcome = kind
+            (outcome.verdict, outcome.reason) = (.failed, reason)
+        }
+        if outcome.verdict == .failed { record.outcome = .failed }
+        guard outcome.verdict == .passed else { return record }
+        guard outcome.isAllEnded else {
+            fail(.refused, "the fix was refused: a process of the fixer could not be ended")
+            return record
+        }
+        do {
+            let (harvest, scan, view) = (beginning.harvest, beginning.scan, space.view)
+            let (message, ref) = (Self.message(beginning.role, run.request), Self.ref(beginning.role, run))
+            var made = try await withRepository(at: repository.store) { store -> (FixHarvest.Result, Made?) in
+                let result = try harvest.take(since: scan, from: view, into: store)
+                guard let tree = result.tree else { return (result, nil) }
+                let author = Signature(name: FixCommit.name, email: FixCommit.address, time: Date())
+                let commit = try store.createCommit(
+                    tree: tree, parents: [harvest.head], author: author, committer: author, message: message)
+                return (result, Made(commit: commit, files: try store.diff(from: harvest.head, to: commit)))
+            }
+            if let commit = made.1?.commit {
+                made.0.breaches = try await harvest.breaches(of: commit, in: repository.store, reader)
+                if made.0.breaches.isEmpty {
+                    try await withRepository(at: repository.store) {
+                        try $0.setRef(ref, to: commit, message: "pipectl: fix")
+                    }
+                }
+            }
+            record.outcome = made.0.outcome
+            record.leftOut = made.0.leftOut > 0 ? made.0.leftOut : nil
+            guard let fix = made.1 else {
+                fail(made.0.outcome, made.0.reason)
+                return record
+            }
+            record.files = fix.files.map(\.path)
+            record.additions = fix.files.reduce(0) { $0 + $1.additions }
+            record.deletions = fix.files.reduce(0) { $0 + $1.deletions }
+            if let first = made.0.breaches.first {
+                outcome.findings += made.0.breaches.prefix(50).map { Finding($0, run: run.id) }
+                let more = made.0.breaches.count > 1 ? ", and \(made.0.breaches.count - 1) more" : ""
+                let isOfPaths = made.0.breaches.allSatisfy { $0.kind == .touchedPath }
+                fail(
+                    isOfPaths ? .refused : .weakensTests,
+                    "the fix was refused\(isOfPaths ? "" : " because it weakens tests"): \(first.message)\(more)")
+                return record
+            }
+            let patch = try await patch(of: fix.commit, in: repository, folder: folder)
+            outcome.artifacts.append(patch)
+            (record.commit, record.ref, record.patch) = (fix.commit.hex, ref, patch.sha256)
+            outcome.reason =
+                "the fixer changed \(fix.files.count == 1 ? "1 file" : "\(fix.files.count) files") "
+                + "(+\(record.additions ?? 0) −\(record.deletions ?? 0)): commit \(fix.commit.hex.prefix(10))"
+        } catch let problem as WorkspaceScan.Problem {
+            fail(.refused, "the fix was refused: \(problem.description)")
+        } catch {
+            outcome.verdict = .infrastructure
+            outcome.reason = "the fixer's changes could not be committed: \(error)"
+        }
+        return record
+    }
+
+    private struct Made: Sendable {
+        var commit: OID
+        var files: [FileChange]
+    }
+
+    /// The commit as `git am` takes it, kept as an artifact of the fixer's run.
+    private func patch(
+        of commit: OID, in repository: WatchedRepository, folder: String
+    ) async throws -> ArtifactRecord {
+        var environment = ["PATH": "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin", "LC_ALL": "C"]
+        (environment["GIT_CONFIG_NOSYSTEM"], environment["GIT_CONFIG_GLOBAL"]) = ("1", "/dev/null")
+        let made = try await ExternalCommand(
+            "git",
+            [
+                "-C", repository.store, "format-patch", "--stdout", "--binary", "--no-signature", "--no-ext-diff",
+                "--no-textconv", "--no-renames", "-1", commit.hex,
+            ], environment: environment, deadline: .seconds(120), outputLimit: 4 * FixLimits.bytes
+        ).run()
+        guard made.succeeded, made.droppedBytes == 0 else {
+            throw RequestError(.missingTool, "git format-patch: \(TerminalText.name(made.text, limit: 300))")
+        }
+        let digest = BytesDigest.sha256(made.output)
+        let artifacts = "\(folder)/artifacts"
+        try await offThread {
+            try FileManager.default.createDirectory(atPath: artifacts, withIntermediateDirectories: true)
+            try Data(made.output).write(to: URL(fileURLWithPath: "\(artifacts)/\(digest)"))
+        }
+        return ArtifactRecord(step: "fix", path: "fix.patch", bytes: made.output.count, sha256: digest)
+    }
+
+    private static func message(_ role: FixRole, _ request: RunRequest) -> String {
+        """
+        Fix \(request.workflow)
+
+        Made for run \(role.of), which failed, by the fixer of its workflow, and checked by
+        a run of the same workflow before it was offered.
+
+        \(FixCommit.trailer): run \(role.of), attempt \(role.attempt)
+
+        """
+    }
+
+    private static func ref(_ role: FixRole, _ run: QueuedRun) -> String {
+        FixCommit.refs + "\(run.request.change?.name ?? "none")/\(role.of)-\(role.attempt)"
+    }
+}

@@ -1,0 +1,77 @@
+import Workspaces
+package import StateFiles
+package import Archive
+import Foundation
+package import Logging
+import Results
+package import Store
+
+/// The state folder while this process owns it.
+package struct OpenState: Sendable {
+    package let folder: StateFolder
+    package let index: Store.Index
+    package let archive: ArchiveStore
+    package let reserve: ReservedDiskSpace
+    private let lock: StateLock
+
+    /// Takes the state folder for this process alone.
+    ///
+    /// - Parameter purpose: What this process does, for the one that finds the state locked: `watch`.
+    /// - Throws: An error with the next step: the state is locked or damaged.
+    package init(_ folder: StateFolder, purpose: String, log: Logger) async throws {
+        try folder.create()
+        let reserve = ReservedDiskSpace(path: folder.reserve)
+        // Without room nothing can be begun, not even the lock's note.
+        if let free = DiskSpace.free(at: folder.path), free < 1 << 20 { _ = reserve.release() }
+        lock = try StateLock.acquire(folder, purpose: purpose)
+        for path in StaleTemporaryFiles.remove(from: folder, olderThan: Date()) {
+            log.notice("removed \(path), left by a pipectl that was killed")
+        }
+        let stored = try ArchiveStore(home: folder.path)
+        index = try await Self.openIndex(folder, stored)
+        archive = stored.reading(index)
+        self.folder = folder
+        self.reserve = reserve
+    }
+
+    /// Opens the index, checked; one that is gone is not begun anew while the archive knows of runs.
+    private static func openIndex(_ folder: StateFolder, _ archive: ArchiveStore) async throws -> Store.Index {
+        let size = try? FileManager.default.attributesOfItem(atPath: folder.index)[.size] as? NSNumber
+        if (size?.intValue ?? 0) == 0 {
+            let runs = try await archive.ids().count
+            let hasCopy = Store.Index.backupDate(of: folder.index) != nil
+            if runs > 0 || hasCopy { throw Store.Index.missing(folder.index, runs: runs) }
+        }
+        return try Store.Index(path: folder.index)
+    }
+
+    /// Decides about what an earlier process left running.
+    package func recover(log: Logger) async throws {
+        let settled = try await archive.settle(index)
+        for id in settled.finished { log.notice("run \(id) had ended; recorded its verdict") }
+        if settled.added > 0 {
+            log.warning(
+                "added \(settled.added) runs to the index that only archive.git had. The next look finds pushes since then"
+            )
+        }
+        for problem in settled.problems { log.warning("archive.git: \(problem.description)") }
+        for run in try await index.recoverInterrupted() {
+            switch run.outcome {
+            case .queued(let attempt): log.notice("run \(run.id) was interrupted and is queued for attempt \(attempt)")
+            case .ended(let verdict, let reason): log.notice("run \(run.id) ended: \(verdict.title), \(reason)")
+            }
+        }
+    }
+
+    /// Removes the folders of runs that an earlier process left.
+    package func removeFolders() async {
+        for folder in [folder.workspaces, folder.live] {
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+                try? await Workspace.remove("\(folder)/\(name)")
+            }
+        }
+    }
+
+    /// Gives the state folder back.
+    package func close() { lock.release() }
+}

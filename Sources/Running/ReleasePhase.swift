@@ -1,0 +1,64 @@
+import Watching
+import Preparing
+import Workspaces
+import StateFiles
+import Results
+import Store
+import Archive
+import Concurrency
+import Git
+import Logging
+import Sandbox
+
+/// The last phase: gives back what a run had, and removes its folders.
+struct ReleasePhase: Sendable {
+    let workspaces: WorkspaceProvider
+    let users: StepUsers
+    /// Removes folders when it disturbs no run; nil where each run removes its own.
+    let reaper: DirectoryReaper?
+    let log: Logger
+
+    /// - Parameters:
+    ///   - finished: Nil where the run ended before it had a workspace.
+    ///   - report: The recorded report; nil for a run without one.
+    func release(_ finished: FinishedWorkspace?, _ task: RunTask, report: Report?) async {
+        if let finished { await workspaces.release(finished, in: task.place, report: report) }
+        await closeSandbox(of: task.place)
+        await unpinMerge(of: task)
+        let isLeft = await reaper?.add { await removeFolders(of: task) } ?? false
+        if !isLeft { await removeFolders(of: task) }
+    }
+
+    /// The same for a run that was put back. Its folders go at once: it may start again any moment.
+    func putBack(_ finished: FinishedWorkspace?, _ task: RunTask) async {
+        if let finished { await workspaces.release(finished, in: task.place, report: nil) }
+        await closeSandbox(of: task.place)
+        await unpinMerge(of: task)
+        await removeFolders(of: task)
+    }
+
+    /// Ends the sandbox of a run that came to its end without it.
+    private func closeSandbox(of place: RunDirectories) async {
+        guard place.isOpen else { return }
+        try? await offThread { [users] in place.close(users) }
+    }
+
+    private func removeFolders(of task: RunTask) async {
+        do {
+            try await Workspace.remove(task.place.workspace)
+            try await Workspace.remove(task.place.folder)
+        } catch {
+            log.warning("what run \(task.id) left could not be removed; the next start tries again: \(error)")
+        }
+    }
+
+    /// Lets `git gc` have the run's merge.
+    private func unpinMerge(of task: RunTask) async {
+        let store = task.repository.store
+        do {
+            try await withRepository(at: store) { try $0.letGo(of: RunPin.ref(of: task.id)) }
+        } catch {
+            log.warning("the merge of run \(task.id) stays in \(store): \(error)")
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package import Watching
+import Preparing
+import Workspaces
+package import Concurrency
+import Engine
+import Foundation
+package import Logging
+package import Results
+package import Store
+
+/// Takes claimed runs to their verdicts.
+package struct RunExecution: SchedulerHost {
+    package let pipelines: RunPipelines
+    package let repositories: KnownRepositories
+    package let health: Health
+    package let log: Logger
+
+    package init(pipelines: RunPipelines, repositories: KnownRepositories, health: Health, log: Logger) {
+        self.pipelines = pipelines
+        self.repositories = repositories
+        self.health = health
+        self.log = log
+    }
+
+    package func execute(_ run: QueuedRun, _ stop: StopSignal) async -> Report {
+        let events = pipelines.monitor.events
+        do {
+            let pipeline = try await pipelines.pipeline()
+            let repository = try await repositories.repository(of: run.request)
+            if run.request.background == .warmUp { await pipelines.workspaces.bases.noteTry(run.id) }
+            let report = await pipeline.run(
+                RunTask(
+                    run: run, repository: repository, rules: try await repositories.rules(for: repository), stop: stop,
+                    place: await pipelines.place(for: run, in: repository), startedAt: Date()))
+            await sayEnd(of: run.id)
+            events.publish(.ended(run.id))
+            return report
+        } catch {
+            var report = Report(starting: run, at: Date())
+            report.reason = "the build box could not start it: \(error)"
+            report.endedAt = Date()
+            _ = await pipelines.recorder.record(report, run.request)
+            events.publish(.ended(run.id))
+            return report
+        }
+    }
+
+    /// Says how a run ended; of one that was put back, nothing.
+    private func sayEnd(of id: RunID) async {
+        guard let run = try? await pipelines.state.index.run(id), let line = RunEndLine.text(run) else { return }
+        log.info("\(line)")
+    }
+
+    package func hasRoom() -> Bool { health.hasSpace() }
+
+    package func noteClaim(_ error: (any Error)?) {
+        let what = "no run can be started"
+        if let error { health.noteTrouble(what, error) } else { health.clearTrouble(what) }
+    }
+
+    package func noteEnd(of run: RunID) { pipelines.monitor.live.wake(run) }
+    package func stopWaiting() { pipelines.waiters.close() }
+}

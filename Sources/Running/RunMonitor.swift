@@ -1,0 +1,72 @@
+import Evaluating
+package import Preparing
+import Workspaces
+import Control
+import Concurrency
+package import Results
+import Store
+package import Engine
+import Foundation
+package import Pipeline
+
+/// Where a run says how far it is: to the live view at once, because the queue is decided by it, and to listeners.
+package struct RunMonitor: Sendable {
+    package let live: LiveBoard
+    package let events: EventStream
+    package let scheduler: Scheduler
+
+    package init(live: LiveBoard, events: EventStream, scheduler: Scheduler) {
+        self.live = live
+        self.events = events
+        self.scheduler = scheduler
+    }
+
+    func began(_ task: RunTask) {
+        live.begin(
+            LiveRun(
+                id: task.id, repository: task.request.repository, workflow: task.request.workflow,
+                subject: task.request.subjectInWords, phase: .planning, startedAt: task.startedAt,
+                logs: "\(task.place.folder)/logs"))
+    }
+
+    package func planned(_ plan: Plan, _ id: RunID) {
+        let records = plan.steps.map {
+            StepRecord(name: $0.name, command: $0.commandLine, needs: $0.needs, allowsFailure: $0.allowsFailure)
+        }
+        live.update(id) { live in
+            live.phase = .preparingWorkspace
+            live.steps = records.map { LiveRun.Step(record: $0) }
+        }
+    }
+
+    /// All steps are proved, so none is run.
+    package func proved(_ steps: [StepRecord], _ id: RunID) {
+        live.update(id) { live in live.steps = steps.map { LiveRun.Step(record: $0) } }
+    }
+
+    package func running(_ id: RunID) { live.update(id) { $0.phase = .running } }
+
+    package func step(_ event: RunEvent, of id: RunID, mayWaitForApproval: Bool) {
+        live.take(event, of: id)
+        events.publish(.step(id, event))
+        if case .stepOutput = event { return }
+        guard mayWaitForApproval else { return }
+        scheduler.note(live.isParked(id) ? .waitingForApproval : .running, of: id)
+    }
+
+    /// Lets another run start: what is left of this one needs the disk more than the processor.
+    package func stepsEnded(_ task: RunTask) {
+        scheduler.note(.finishing, of: task.id)
+    }
+
+    package func recorded(_ ending: RunEnding, _ task: RunTask) {
+        events.publish(
+            .recorded(
+                RecordedRun(
+                    report: ending.report, request: task.request, tests: ending.draft.tests,
+                    repository: task.repository, bisectsWhenRed: ending.bisectsWhenRed,
+                    wasPreempted: task.stop.request?.kind == .preempted, wantedRuns: ending.draft.wantedRuns)))
+    }
+
+    package func ended(_ id: RunID) { live.end(id) }
+}

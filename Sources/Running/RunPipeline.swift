@@ -1,0 +1,116 @@
+import Watching
+import Preparing
+import Evaluating
+import Workspaces
+import Results
+import Store
+import Archive
+import Concurrency
+import Engine
+import Foundation
+import Pipeline
+import TestIntegrity
+
+/// Takes one claimed run through its phases to its verdict. Whatever goes wrong becomes part of the report.
+struct RunPipeline: Sendable {
+    let prepare: PreparePhase
+    let approve: ApprovalPhase
+    let lookUp: ProofSearch
+    let provide: ProvidePhase
+    let execute: ExecutePhase
+    let evaluate: Evaluation
+    /// Reads the Swift files of a change, beside its steps.
+    let reader: any SwiftSourceReader
+    let record: RunRecorder
+    let release: ReleasePhase
+    let monitor: RunMonitor
+
+    func run(_ task: RunTask) async -> Report {
+        let start = ContinuousClock.now
+        monitor.began(task)
+        var ending = await ending(of: task)
+        if let reason = ending.putBack { return await putBack(ending, reason, task) }
+        monitor.stepsEnded(task)
+        // The wall clock may be set while the run goes on; its duration comes from a clock that can't.
+        ending.report.endedAt = task.startedAt.addingTimeInterval((ContinuousClock.now - start).inSeconds)
+        let isRecorded = await record.record(
+            ending.report, task.request, tests: ending.draft.tests, files: files(ending, task))
+        if isRecorded { monitor.recorded(ending, task) }
+        monitor.ended(task.id)
+        await release.release(ending.workspace, task, report: isRecorded ? ending.report : nil)
+        return ending.report
+    }
+
+    /// All phases up to the verdict.
+    private func ending(of task: RunTask) async -> RunEnding {
+        var ending = RunEnding(report: Report(starting: task.run, at: task.startedAt))
+        do {
+            let prepared = try await prepare.prepare(task)
+            ending.take(prepared)
+            async let sources = ChangeSources.outcome(of: prepared, in: task.repository, reader)
+            ending.take(try await steps(task, prepared), prepared)
+            ending.report.approvals = await approve.approvals(prepared, task.id)
+            let finished = FinishedRun(
+                run: task.run, prepared: prepared, repository: task.repository, sources: await sources)
+            await evaluate.evaluate(&ending.draft, of: finished)
+            switch await approve.parking(task, prepared, ending.report) {
+            case .putBack(let reason): ending.putBack = reason
+            case .ends(let reason): ending.report.reason = reason
+            case nil: break
+            }
+        } catch let early as EarlyVerdict {
+            if let question = early.question, await approve.hold(task, for: question, early.trust ?? .change) {
+                ending.report.trust = early.trust ?? ending.report.trust
+                ending.putBack = question.why
+            } else {
+                ending.take(early, stop: task.stop.request)
+            }
+        } catch {
+            ending.take(error)
+        }
+        return ending
+    }
+
+    /// The phases that need the plan: look up what is proved, provide a workspace, run the rest.
+    private func steps(_ task: RunTask, _ prepared: RunPreparation) async throws -> EndedSteps {
+        // Beside the preparation of the first step, which waits for it.
+        async let isAccepted: Void = record.flushAcceptance(of: task.run)
+        monitor.planned(prepared.plan, task.id)
+        let proofs = await lookUp.proofs(for: prepared, of: task.run, in: task.repository)
+        if task.request.resumes == nil, let settled = proofs.settled(prepared.plan) {
+            await provide.skip(task, prepared)
+            monitor.proved(settled.steps, task.id)
+            return EndedSteps(outcome: settled, review: await prepare.definitionReview(task, prepared))
+        }
+        let provided = try await provide.provide(task, prepared, proofs)
+        monitor.running(task.id)
+        // Beside the steps, so that a long compilation costs the run nothing while its steps take longer.
+        async let review = prepare.definitionReview(task, prepared)
+        await isAccepted
+        var outcome = await execute.execute(
+            task, prepared, proofs, provided, journal: record.journal(of: task.run))
+        let finished = await provide.close(provided, task, prepared, outcome: &outcome)
+        if provided.lease.resumption == nil {
+            await lookUp.judge(&outcome, by: proofs, prepared, task.run, in: task.repository)
+        }
+        return EndedSteps(outcome: outcome, review: await review, workspace: finished)
+    }
+
+    /// The end of a run that has no verdict yet; nothing of it is archived.
+    private func putBack(_ ending: RunEnding, _ reason: String, _ task: RunTask) async -> Report {
+        var report = ending.report
+        (report.verdict, report.reason, report.endedAt) = (.needsApproval, reason, Date())
+        monitor.ended(task.id)
+        await release.putBack(ending.workspace, task)
+        return report
+    }
+
+    private func files(_ ending: RunEnding, _ task: RunTask) -> RunFiles {
+        let folder = task.place.folder
+        // A verdict before the first step leaves no folder.
+        let hasLogs = FileManager.default.fileExists(atPath: "\(folder)/logs")
+        return RunFiles(
+            logs: hasLogs ? "\(folder)/logs" : nil, results: "\(folder)/results", resultFiles: ending.resultFiles,
+            artifacts: "\(folder)/artifacts")
+    }
+}

@@ -1,0 +1,108 @@
+package import Watching
+package import Preparing
+import Evaluating
+package import Workspaces
+package import Control
+import StateFiles
+import WorkflowPrograms
+import Archive
+package import Engine
+import Foundation
+package import Logging
+import Results
+package import Store
+
+/// Puts the phases of runs together.
+package struct RunPipelines: Sendable {
+    package let state: OpenState
+    package let options: BoxOptions
+    package let tools: BuildTools
+    let pool: SlotPool
+    package let workspaces: WorkspaceStores
+    let monitor: RunMonitor
+    package let waiters: ApprovalWaiters
+    /// Makes the document of what must change, which a fixer reads.
+    package let bundle: @Sendable (BundleRequest) async throws -> String
+    package let log: Logger
+
+    package init(
+        state: OpenState, options: BoxOptions, tools: BuildTools, pool: SlotPool, workspaces: WorkspaceStores,
+        monitor: RunMonitor, waiters: ApprovalWaiters,
+        bundle: @escaping @Sendable (BundleRequest) async throws -> String, log: Logger
+    ) {
+        self.state = state
+        self.options = options
+        self.tools = tools
+        self.pool = pool
+        self.workspaces = workspaces
+        self.monitor = monitor
+        self.waiters = waiters
+        self.bundle = bundle
+        self.log = log
+    }
+
+    func pipeline() async throws -> RunPipeline {
+        let (programs, sandboxing) = (try await tools.programs(), await tools.sandboxing())
+        let provider = provider(tools: programs.tools, sandboxing)
+        let approval = ApprovalPhase(index: state.index, waiters: waiters, log: log)
+        let order = RunOrder(index: state.index, log: log)
+        let reader = SwiftReaderProcess(beside: tools.executable, sandboxing.programSandbox)
+        return RunPipeline(
+            prepare: PreparePhase(
+                programs: programs, index: state.index, order: order, gate: TreeGate(options),
+                reviewsDefinitions: sandboxing.sandbox != nil || options.allowsUnsandboxed),
+            approve: approval,
+            lookUp: ProofSearch(
+                index: state.index, store: state.archive, options: options, sandboxing: sandboxing,
+                toolchain: programs.toolchain, log: log),
+            provide: ProvidePhase(
+                sandbox: SandboxSource(sandboxing: sandboxing, state: state.folder, options: options),
+                workspaces: provider, reviews: ReviewMaterial(index: state.index, reports: state.archive),
+                fixer: FixerWorkspace(
+                    index: state.index, store: state.archive, bundle: bundle,
+                    reader: reader),
+                log: log),
+            execute: ExecutePhase(
+                pool: pool, approval: approval, order: order,
+                settings: .init(
+                    stepInit: tools.stepInit, options: options, controlGroups: sandboxing.controlGroups,
+                    sandboxPool: workspaces.sandboxPool),
+                monitor: monitor),
+            evaluate: Evaluation(index: state.index, reports: state.archive, bases: workspaces.bases, log: log),
+            reader: reader,
+            record: recorder,
+            release: ReleasePhase(
+                workspaces: provider, users: sandboxing.users, reaper: workspaces.reaper, log: log),
+            monitor: monitor)
+    }
+
+    /// Writes down what runs come to.
+    var recorder: RunRecorder {
+        RunRecorder(
+            state: state.folder, index: state.index, store: state.archive, options: options, log: log,
+            isEnding: { [monitor] in monitor.scheduler.isEnding })
+    }
+
+    private func provider(tools: String, _ sandboxing: Sandboxing) -> WorkspaceProvider {
+        WorkspaceProvider(
+            snapshots: SnapshotWorkspaces(
+                bases: workspaces.bases, tools: tools,
+                isPossible: sandboxing.layering != nil && options.baseBytes > 0,
+                missed: { [events = monitor.events] in events.publish(.snapshotMissed($0)) }, log: log),
+            retained: RetainedWorkspaces(
+                kept: workspaces.kept, archive: state.archive, tools: tools,
+                settings: .init(
+                    folder: state.folder.kept, lifetime: options.keepFailed, bytes: options.keptBytes,
+                    layering: sandboxing.layering),
+                log: log),
+            layering: sandboxing.layering, log: log)
+    }
+
+    /// The folders of a run, with a sandbox that waits for it if there is one.
+    package func place(for run: QueuedRun, in repository: WatchedRepository) async -> RunDirectories {
+        // A retained workspace, or the objects of a clone, can't be put into a sandbox that was made without them.
+        let isUsual = run.request.resumes == nil && run.request.source == nil
+        let ready = isUsual ? await workspaces.sandboxPool?.place(for: repository.name) : nil
+        return ready ?? RunDirectories(run, in: state.folder)
+    }
+}

@@ -1,0 +1,161 @@
+import Preparing
+import Workspaces
+import StateFiles
+import Results
+import Store
+import Archive
+import Engine
+import Foundation
+import Logging
+
+/// Makes a run's verdict durable, with its report, tests, logs and artifacts: one transaction of the index.
+struct RunRecorder: Sendable {
+    let state: StateFolder
+    let index: Store.Index
+    let store: ArchiveStore
+    let options: BoxOptions
+    let log: Logger
+    /// Whether the box was told to cancel what runs, and to end.
+    var isEnding: @Sendable () -> Bool = { false }
+    /// How long it waits after the first try that failed; twice as long after each other one, up to 5 s.
+    var firstPause = Duration.seconds(1)
+    var reserve: ReservedDiskSpace { ReservedDiskSpace(path: state.reserve) }
+
+    /// Tries until it is recorded; false when that is not possible and the run has no report.
+    ///
+    /// A full disk passes, so it is waited for: the run keeps its place and its verdict meanwhile. Once the box is told to
+    /// cancel what runs, it is not: the next start finds a run that was interrupted.
+    func record(_ report: Report, _ request: RunRequest, tests: [TestResult] = [], files: RunFiles = RunFiles()) async
+        -> Bool
+    {
+        var (report, files) = (report, files)
+        var pause = firstPause
+        var tries = 0
+        while true {
+            tries += 1
+            do {
+                try await store.record(report, request: request, tests: tests, files: files, in: index)
+                if tries > 1 { log.notice("run \(report.id) (\(report.verdict.title)) is archived now") }
+                return true
+            } catch let error as ArchiveError where error.code == .verdictGiven {
+                log.error("run \(report.id) already has a verdict: \(error)")
+                return false
+            } catch is CancellationError {
+                return false
+            } catch {
+                let isFull =
+                    DiskErrors.isFull(error)
+                    || (DiskSpace.free(at: state.path) ?? .max) < options.keptFreeBytes
+                if isFull, reserve.release() {
+                    log.error(
+                        "the disk of \(state.path) is full: released the reserve of \(ReservedDiskSpace.bytes >> 20) MiB for the report of run \(report.id)"
+                    )
+                    continue
+                }
+                if isFull, tries >= 3, dropsOutputs(of: &report, files) { continue }
+                if isFull, tries >= 4, dropsLogs(of: &report, &files) { continue }
+                if tries >= 5, isEnding() {
+                    log.error(
+                        "run \(report.id) (\(report.verdict.title)) has no recorded verdict, because the daemon is shutting down and the archive can't be written: \(error) The next start treats the run as interrupted."
+                    )
+                    return false
+                }
+                if tries >= 8 && !isFull {
+                    log.error(
+                        "run \(report.id) (\(report.verdict.title)) has no report in the archive: \(error)")
+                    try? await index.finish(report, tests: tests)
+                    return false
+                }
+                // Said once, and then seldom: a disk that is full for a night must not fill another one's log.
+                if tries == 1 || tries % 60 == 0 {
+                    log.error(
+                        "run \(report.id) (\(report.verdict.title)) can't be archived yet; retrying: \(error)"
+                    )
+                }
+                do { try await Task.sleep(for: pause) } catch {
+                    try? await index.finish(report, tests: tests)
+                    return false
+                }
+                pause = min(pause * 2, .seconds(5))
+            }
+        }
+    }
+
+    /// Has on disk that the run was accepted. Where that fails, it is no worse than a push that was not seen yet.
+    func flushAcceptance(of run: QueuedRun) async {
+        do { try await index.flushLooks() } catch {
+            log.warning("run \(run.id): it may not be recorded on disk yet: \(error)")
+        }
+    }
+
+    /// Removes what proved steps were to leave for later runs, which only saves them time.
+    private func dropsOutputs(of report: inout Report, _ files: RunFiles) -> Bool {
+        guard let folder = files.artifacts else { return false }
+        let artifacts = Set(report.artifacts.map(\.sha256))
+        var bytes = 0
+        for step in report.steps.indices where report.steps[step].provedBy == nil {
+            guard let made = report.steps[step].outputs else { continue }
+            report.steps[step].outputs = nil
+            bytes += made.bytes
+            // An artifact may be the very same bytes.
+            if !artifacts.contains(made.sha256) {
+                try? FileManager.default.removeItem(atPath: "\(folder)/\(made.sha256)")
+            }
+        }
+        guard bytes > 0 else { return false }
+        giveUp(
+            "the outputs of its steps (\(bytes >> 20) MiB) were not stored, so later runs build them again: the disk is full",
+            .note, "remove old runs with `pipectl gc`", &report)
+        return true
+    }
+
+    /// Says what a report lacks because the disk is full, and what else helps than a larger one.
+    private func giveUp(_ message: String, _ severity: Finding.Severity, _ help: String, _ report: inout Report) {
+        report.findings.append(
+            Finding(
+                rule: "disk-full", severity: severity, message: message, file: nil, line: nil, column: nil,
+                suggestion: "give the state folder more space, or \(help)"))
+        log.error("run \(report.id): \(message)")
+    }
+
+    /// Removes the run's logs when it is they that fill the disk: nobody else could make the space they wait for.
+    private func dropsLogs(of report: inout Report, _ files: inout RunFiles) -> Bool {
+        guard let folder = files.logs, let free = DiskSpace.free(at: state.path) else { return false }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let bytes = names.reduce(0) { sum, name in
+            let facts = try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
+            return sum + (facts?[.size] as? Int ?? 0)
+        }
+        guard bytes > max(free, ReservedDiskSpace.bytes) else { return false }
+        try? FileManager.default.removeItem(atPath: folder)
+        store.forget(report.id)
+        files.logs = nil
+        for step in report.steps.indices {
+            for attempt in report.steps[step].attempts.indices { report.steps[step].attempts[attempt].log = nil }
+        }
+        giveUp(
+            "its logs (\(bytes >> 20) MiB) filled the disk and were dropped to store this report", .warning,
+            "keep less of each log: --log-limit", &report)
+        return true
+    }
+
+    /// Where the steps of a run write down what they are about to do; nil where they may be done again after a crash.
+    func journal(of run: QueuedRun) -> StepJournal? {
+        guard run.request.runsAtMostOnce else { return nil }
+        return StepJournal { [index] intent in
+            try await index.begin(intent, of: run.id, attempt: run.attempt)
+        } end: { [self] step, attempt in
+            for pause in [Duration.milliseconds(100), .milliseconds(400), .seconds(1), .zero] {
+                do { return try await index.end(step: step, attempt, of: run.id, attempt: run.attempt) } catch {
+                    if DiskErrors.isFull(error) { _ = reserve.release() }
+                    // Unrecorded, it is unknown should the box go down now: that asks for a person once too often, which
+                    // is the right side to err on.
+                    if pause == .zero {
+                        log.error("run \(run.id): the result of step \"\(step)\" could not be recorded: \(error)")
+                    }
+                    try? await Task.sleep(for: pause)
+                }
+            }
+        }
+    }
+}

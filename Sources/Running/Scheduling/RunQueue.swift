@@ -1,0 +1,95 @@
+import Concurrency
+package import Control
+import Engine
+package import Results
+package import Store
+
+/// Takes runs into the queue and out of it, and carries out what that does to others.
+package struct RunQueue: Sendable {
+    package let index: Store.Index
+    package let scheduler: Scheduler
+    package let board: LiveBoard
+    package let unstarted: UnstartedRuns
+
+    package init(index: Store.Index, scheduler: Scheduler, board: LiveBoard, unstarted: UnstartedRuns) {
+        self.index = index
+        self.scheduler = scheduler
+        self.board = board
+        self.unstarted = unstarted
+    }
+
+    /// Has looked whether a run may start; returns at once.
+    package func wakeUp() { scheduler.wakeUp() }
+
+    /// Queues a run, or finds the one that there is for the same request.
+    package func accept(_ request: RunRequest) async throws -> EnqueueOutcome {
+        let outcome = try await index.enqueue(request)
+        await carryOut(outcome.superseded, outcome.toCancel)
+        return outcome
+    }
+
+    /// The same, and has the run started in a process that starts nothing but named runs.
+    package func begin(_ request: RunRequest) async throws -> RunID {
+        let id = try await accept(request).run.id
+        if await scheduler.isRestricted { await scheduler.startOnly([id]) }
+        scheduler.wakeUp()
+        return id
+    }
+
+    /// Carries out what the index decided when it took runs in: those that waited have ended, those that run are stopped,
+    /// and the new ones may start.
+    package func carryOut(_ superseded: [Supersession], _ toCancel: [Supersession]) async {
+        scheduler.wakeUp()
+        for one in toCancel { scheduler.stop(of: one.run)?.stop(StopRequest(.superseded, reason: one.reason)) }
+        for one in superseded { board.wake(one.run) }
+        if !superseded.isEmpty { await unstarted.archive() }
+        // Something may have been accepted, or seen and not wanted: who waits for a verdict looks again.
+        board.news.tellAll()
+    }
+
+    /// Ends a run, waiting or running.
+    package func cancel(_ id: RunID, reason: String) async throws -> CompletedAction.CancelResult {
+        // The index first: a run that was put back to wait for a person may still be among the running ones here.
+        if try await index.cancelQueued(id, reason: reason) {
+            board.wake(id)
+            await unstarted.archive()
+            return .beforeStart
+        }
+        // Its verdict is given before its folders are gone, and only then is it not running here.
+        if let signal = scheduler.stop(of: id), try await index.run(id)?.summary.verdict == nil {
+            signal.stop(StopRequest(.cancelled, reason: reason))
+            return .stopping
+        }
+        return .hadEnded
+    }
+
+    /// Starts a run and waits until its report is archived; cancels it where the caller is cancelled.
+    package func runToEnd(_ request: RunRequest, cancelReason: String) async throws -> RunID {
+        let id = try await begin(request)
+        do {
+            while true {
+                try Task.checkCancellation()
+                let seen = board.changes
+                if let summary = try await index.run(id)?.summary, summary.state == .ended, summary.isArchived {
+                    return id
+                }
+                await board.waitForChange(of: id, since: seen, atMost: .seconds(1))
+            }
+        } catch {
+            _ = try? await cancel(id, reason: cancelReason)
+            throw error
+        }
+    }
+}
+
+extension LiveBoard {
+    /// Waits until something of the run changes, at most for a while: what others write to the index is no change here.
+    package func waitForChange(of run: RunID, since seen: Int, atMost limit: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.waitForChange(of: run, since: seen) }
+            group.addTask { try? await Task.sleep(for: limit) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

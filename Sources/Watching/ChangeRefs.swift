@@ -1,0 +1,150 @@
+package import Control
+package import Store
+package import Git
+public import Pipeline
+
+/// Which refs are changes: pull requests as forges publish them, and branches that match a pattern.
+public struct ChangeRefs: Sendable, Equatable {
+    /// Globs over branch names whose branches are changes, for a repository without a forge: `agent/*`.
+    public var branchPatterns: [String]
+    private let globs: [Glob]
+    /// The folder of the forge's refs whose changes are called by their number alone, as `refs/pull/`; empty: none is,
+    /// because several forges' refs were there at the first look. Nil: not decided, all are.
+    ///
+    /// A number means one change for as long as the box knows the repository, also when somebody pushes refs of another
+    /// form later.
+    package var numbered: String?
+
+    /// - Throws: ``GlobProblem`` for a pattern that can't be read.
+    public init(branchPatterns: [String] = []) throws(GlobProblem) {
+        self.branchPatterns = branchPatterns
+        var globs: [Glob] = []
+        for pattern in branchPatterns { globs.append(try Glob(pattern)) }
+        self.globs = globs
+    }
+
+    /// The pull requests, and the branch that is the change of this name.
+    package init(branch name: String) throws(GlobProblem) {
+        let name = ChangeRefs.part(of: name, after: ChangeRefs.heads) ?? name
+        try self.init(branchPatterns: [name.reduce(into: "") { $0 += "\\*?[]{}!,".contains($1) ? "\\\($1)" : "\($1)" }])
+    }
+
+    private init() { (branchPatterns, globs) = ([], []) }
+
+    /// Pull requests only; no branch is a change.
+    package static let standard = ChangeRefs()
+
+    /// What a ref stands for.
+    public enum Kind: Sendable, Equatable {
+        /// A change, by the number that the forge gave it or the name of its branch.
+        case change(String)
+        case branch(String)
+        case tag(String)
+        case other
+    }
+
+    /// The folder and the last component of each forge's refs: GitHub, Gitea and Forgejo; GitLab; Bitbucket.
+    package static let forges = [
+        ("refs/pull/", "/head"), ("refs/merge-requests/", "/head"), ("refs/pull-requests/", "/from"),
+    ]
+
+    /// What our own mirror of a remote fetches.
+    static let refspecs =
+        ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]
+        + forges.map { "+\($0.0)*\($0.1):\($0.0)*\($0.1)" }
+
+    /// The changes that a look at these moves asks about: all where a branch moved, which may have taken any in.
+    package func changes(in moves: [RefChange]) -> ChangeSelection {
+        var names: [String] = []
+        for move in moves {
+            switch kind(of: move.name) {
+            case .branch where move.new != nil: return .all
+            case .change(let name): names.append(name)
+            case .branch, .tag, .other: continue
+            }
+        }
+        return .named(names)
+    }
+
+    public func kind(of ref: String) -> Kind {
+        if let name = ChangeRefs.part(of: ref, after: "refs/heads/") {
+            return globs.contains { $0.matches(name) } ? .change(Self.name(ofBranch: name)) : .branch(name)
+        }
+        if let name = ChangeRefs.part(of: ref, after: "refs/tags/") { return .tag(name) }
+        for (prefix, suffix) in ChangeRefs.forges {
+            guard let number = ChangeRefs.part(of: ref, after: prefix, before: suffix), !number.isEmpty else {
+                continue
+            }
+            if number.utf8.contains(UInt8(ascii: "/")) { continue }
+            return .change(numbered == nil || numbered == prefix ? number : Self.longName(prefix, number))
+        }
+        return .other
+    }
+
+    /// `pull/7` for `refs/pull/7/head`.
+    private static func longName(_ prefix: String, _ number: String) -> String {
+        "\(prefix.dropFirst("refs/".count))\(number)"
+    }
+
+    private static let heads = "heads/"
+
+    /// A branch's name as that of a change; not one that a forge's change could have.
+    private static func name(ofBranch name: String) -> String {
+        let isForges = forges.contains { part(of: "refs/\(name)", after: $0.0) != nil }
+        let isNumber = name.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        return isForges || isNumber || part(of: name, after: heads) != nil ? heads + name : name
+    }
+
+    /// What ``numbered`` is to be from now on, by the refs that there are; nil while there is none of any forge.
+    package func numbering(by refs: RefTable) -> String? {
+        if let numbered { return numbered }
+        let used = Self.forges.filter { prefix, _ in
+            refs.entries(under: prefix).contains { ref, _ in if case .change = kind(of: ref) { true } else { false } }
+        }
+        return used.count > 1 ? "" : used.first?.0
+    }
+
+    /// A change that a person may mean.
+    package struct Meaning: Sendable, Equatable {
+        /// As it is called here.
+        package var name: String
+        package var ref: String
+        /// A name that means no other one: `pull/7`.
+        package var clear: String
+    }
+
+    /// The changes of forges that a person may mean by `7`, `pull/7` or `refs/pull/7/head`; a number means those of all
+    /// forges. Whether they exist is not asked.
+    package func meanings(of text: String) -> [Meaning] {
+        for (prefix, suffix) in Self.forges {
+            let number =
+                Self.part(of: text, after: prefix, before: suffix) ?? Self.part(of: "refs/\(text)", after: prefix)
+            guard let number else { continue }
+            return meaning(prefix, number, suffix).map { [$0] } ?? []
+        }
+        return Self.forges.compactMap { meaning($0.0, text, $0.1) }
+    }
+
+    private func meaning(_ prefix: String, _ number: String, _ suffix: String) -> Meaning? {
+        let ref = prefix + number + suffix
+        guard case .change(let name) = kind(of: ref) else { return nil }
+        return Meaning(name: name, ref: ref, clear: Self.longName(prefix, number))
+    }
+
+    /// Says which changes a number means, for a person who must choose.
+    package static func ambiguous(_ text: String, in repository: String, _ meanings: [Meaning]) -> RequestError {
+        let names = meanings.map { "#\($0.clear)" }.joined(separator: " and ")
+        return RequestError(
+            .ambiguousChange, "#\(text) matches \(meanings.count) changes of \(repository): \(names); name one")
+    }
+
+    /// What is between the two, compared as bytes like Git does: a combining character that follows a slash makes one
+    /// character of both, and with `hasPrefix` `refs/heads/` would not be found any more.
+    private static func part(of ref: String, after prefix: String, before suffix: String = "") -> String? {
+        let bytes = ref.utf8
+        guard bytes.count >= prefix.utf8.count + suffix.utf8.count, bytes.starts(with: prefix.utf8),
+            bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+        else { return nil }
+        return String(Substring(bytes.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)))
+    }
+}

@@ -1,0 +1,222 @@
+import Results
+import Foundation
+import Git
+package import Pipeline
+
+/// Which runs a look starts and what becomes of the changes: a pure function of what was seen.
+struct Decision: Sendable, Equatable {
+    var requests: [RunRequest] = []
+    var changes: [ChangeRecord] = []
+
+    /// What is known of the workflows at one commit.
+    enum Definition: Sendable {
+        case workflows([WorkflowDeclaration])
+        /// They can't be compiled or are not valid: the run says so.
+        case broken
+        /// The commit has no `workflows/`.
+        case none
+
+        /// Whether a trigger wants to know which files changed.
+        var asksForPaths: Bool {
+            guard case .workflows(let declarations) = self else { return false }
+            return declarations.contains { $0.triggers.contains { !$0.paths.isEmpty || !$0.ignoredPaths.isEmpty } }
+        }
+    }
+
+    /// The name under which a broken definition is reported, because no workflow's name is known.
+    static let unknownWorkflow = "workflows"
+
+    /// - Parameters:
+    ///   - known: Changes as the index has them.
+    ///   - definition: The workflows at a commit.
+    ///   - refreshes: Whether bases of the branches that moved are wanted.
+    ///   - paths: The changed paths from one commit to another; asked only where a trigger filters by path. Nil where they
+    ///     can't be told: then each filter lets it through.
+    static func make(
+        repository: String, observation: RefObservation, known: [ChangeRecord], refreshes: Bool = false,
+        definition: (OID) -> Definition, paths: (_ from: OID?, _ to: OID) -> [String]?
+    ) -> Decision {
+        var decision = Decision()
+        let byName = Dictionary(known.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+
+        for change in observation.changes {
+            var record = ChangeRecord(
+                name: change.name, target: change.target, head: change.head.hex,
+                targetCommit: change.targetCommit.hex, state: change.isLanded ? .landed : .open, title: change.title,
+                author: change.author)
+            if case .none = definition(change.targetCommit) {
+                // Nothing can test it yet; it waits until the target has workflows.
+                record.targetCommit = nil
+            }
+            if change.isLanded {
+                record.landedCommit = byName[change.name]?.landedCommit ?? change.targetCommit.hex
+                record.recognition = byName[change.name]?.recognition
+            } else {
+                decision.requests += requests(
+                    testing: change, repository: repository, nonce: "", definition: definition, paths: paths
+                ) { _ in true }
+            }
+            decision.changes.append(record)
+        }
+        for name in observation.closed {
+            guard var record = byName[name], record.state != .landed else { continue }
+            record.state = .closed
+            decision.changes.append(record)
+        }
+        for var branch in observation.branches {
+            // A change is also contained in its own source branch; only its target can take it in.
+            branch.landings.removeAll { landing in
+                let name = landing.change
+                return (observation.targets[name] ?? byName[name]?.target ?? observation.defaultTarget) != branch.name
+            }
+            decision.note(branch, observation, byName, repository, definition, paths)
+            let source = branch.definition ?? branch.new
+            for declaration in declarations(definition(source)) {
+                let isTarget = branch.name == observation.defaultTarget || known.contains { $0.target == branch.name }
+                if refreshes, isTarget, branch.old != nil, declaration.needsRefresh(on: branch.name) {
+                    decision.requests.append(
+                        .warmUp(
+                            declaration.name, repository: repository, branch: branch.name, commit: branch.new.hex,
+                            definition: source.hex))
+                }
+                let trigger = declaration.triggers.first { trigger in
+                    (trigger.event == .merge || trigger.event == .push) && trigger.matches(branch: branch.name)
+                        && (branch.old != nil || trigger.event == .push)
+                        && trigger.matches(pathsOf: { paths(branch.old, branch.new) })
+                }
+                guard let trigger else { continue }
+                decision.requests.append(
+                    request(
+                        declaration, event: trigger.event, repository: repository, ref: branch.ref,
+                        branch: branch.name, commit: branch.new, definition: source, previous: branch.old,
+                        landings: branch.landings))
+            }
+            if case .broken = definition(source), branch.old != nil {
+                // Whether a broken definition would have wanted this branch is not known; it must not stay unseen.
+                decision.requests.append(
+                    request(
+                        WorkflowDeclaration(name: unknownWorkflow, triggers: []), event: .push,
+                        repository: repository, ref: branch.ref, branch: branch.name, commit: branch.new,
+                        definition: source, previous: branch.old, landings: []))
+            }
+        }
+        for tag in observation.tags {
+            let source = tag.definition ?? tag.commit
+            for declaration in declarations(definition(source))
+            where declaration.triggers.contains(where: { $0.event == .tag && $0.matches(branch: tag.name) }) {
+                decision.requests.append(
+                    request(
+                        declaration, event: .tag, repository: repository, ref: tag.ref, branch: nil,
+                        commit: tag.commit, definition: source, previous: nil, landings: []))
+            }
+        }
+        return decision
+    }
+
+    /// Updates the changes that a moved branch concerns: those that landed in it, those it made stale.
+    private mutating func note(
+        _ branch: RefObservation.MovedBranch, _ observation: RefObservation, _ known: [String: ChangeRecord],
+        _ repository: String,
+        _ definition: (OID) -> Definition, _ paths: (OID?, OID) -> [String]?
+    ) {
+        let moved = Set(observation.changes.map(\.name))
+        var landed: Set<String> = []
+        for landing in branch.landings where landed.insert(landing.change).inserted {
+            changes.removeAll { $0.name == landing.change }
+            requests.removeAll { $0.change?.name == landing.change && $0.event == .pullRequest }
+            var record =
+                known[landing.change]
+                ?? ChangeRecord(
+                    name: landing.change, target: branch.name, head: landing.head.hex, state: .landed, title: "",
+                    author: "")
+            record.state = .landed
+            record.landedCommit = landing.commit.hex
+            record.recognition = landing.recognition
+            changes.append(record)
+        }
+        for (name, record) in known.sorted(by: { $0.key < $1.key })
+        where record.target == branch.name && [.open, .stale, .conflict].contains(record.state)
+            && !landed.contains(name) && !moved.contains(name) && record.targetCommit != branch.new.hex
+        {
+            guard let head = observation.heads[name], head.hex == record.head else { continue }
+            let change = RefObservation.MovedChange(
+                name: name, ref: observation.refs[name] ?? "", head: head, target: branch.name,
+                targetCommit: branch.new,
+                title: record.title, author: record.author, isLanded: false)
+            let retests = Decision.requests(
+                testing: change, repository: repository, nonce: "onto \(branch.new.hex)", definition: definition,
+                paths: paths
+            ) { $0.retestsStaleChanges || record.state == .conflict || record.targetCommit == nil }
+            requests += retests
+            var updated = record
+            updated.state = retests.isEmpty ? .stale : .open
+            if !retests.isEmpty { updated.targetCommit = branch.new.hex }
+            changes.append(updated)
+        }
+    }
+
+    private static func declarations(_ definition: Definition) -> [WorkflowDeclaration] {
+        if case .workflows(let declarations) = definition { declarations } else { [] }
+    }
+
+    private static func requests(
+        testing change: RefObservation.MovedChange, repository: String, nonce: String,
+        definition: (OID) -> Definition, paths: (OID?, OID) -> [String]?,
+        where condition: (WorkflowDeclaration) -> Bool
+    ) -> [RunRequest] {
+        let found = definition(change.targetCommit)
+        var wanted = declarations(found).filter { declaration in
+            condition(declaration)
+                && declaration.triggers.contains { trigger in
+                    // Which paths a change touches that can't be read is not known: its run says why.
+                    trigger.event == .pullRequest && trigger.matches(branch: change.target)
+                        && (change.problem != nil
+                            || trigger.matches(pathsOf: { paths(change.targetCommit, change.head) }))
+                }
+        }
+        if case .broken = found, nonce.isEmpty { wanted = [WorkflowDeclaration(name: unknownWorkflow, triggers: [])] }
+        return wanted.map { declaration in
+            RunRequest(
+                repository: repository, workflow: declaration.name, event: .pullRequest, ref: change.ref,
+                branch: change.target, head: change.head.hex, definitionCommit: change.targetCommit.hex,
+                change: Change(
+                    name: change.name, head: change.head.hex, target: change.target,
+                    targetCommit: change.targetCommit.hex, title: change.title, author: change.author),
+                nonce: nonce, subject: "change \(change.name)", concurrency: declaration.concurrency ?? .supersede)
+        }
+    }
+
+    private static func request(
+        _ declaration: WorkflowDeclaration, event: Trigger.Event, repository: String, ref: String, branch: String?,
+        commit: OID, definition: OID, previous: OID?, landings: [LandedChange]
+    ) -> RunRequest {
+        RunRequest(
+            repository: repository, workflow: declaration.name, event: event, ref: ref, branch: branch,
+            head: commit.hex, definitionCommit: definition.hex, previous: previous?.hex,
+            mergedChanges: landings.map {
+                MergedChange(name: $0.change, head: $0.head.hex, commit: $0.commit.hex, recognition: $0.recognition)
+            },
+            subject: ref, concurrency: declaration.concurrency ?? .queue(max: 100),
+            runsAtMostOnce: declaration.runsAtMostOnce)
+    }
+}
+
+extension Trigger {
+    /// Asks for the changed paths only when the trigger filters by path.
+    fileprivate func matches(pathsOf changed: () -> [String]?) -> Bool {
+        paths.isEmpty && ignoredPaths.isEmpty || changed().map { matches(paths: $0) } ?? true
+    }
+}
+
+extension LandedChange {
+    /// The same in the words of a workflow.
+    package var recognition: MergedChange.Recognition {
+        switch how {
+        case .merge: .merge
+        case .fastForward: .fastForward
+        case .squash: .squash
+        case .rebase: .rebase
+        case .inside: .inside
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package import WorkflowPrograms
+import Diagnostics
+import Engine
+package import Git
+import Pipeline
+package import Results
+import Store
+
+/// A run that has its verdict before any step.
+package struct EarlyVerdict: Error, Sendable, CustomStringConvertible {
+    package var verdict: Verdict
+    package var reason: String
+    package var conflicts: [Report.Conflict] = []
+    package var findings: [Finding] = []
+    package var tested: OID?
+    /// What a person is asked, for ``Verdict/needsApproval``, and how far the code is trusted.
+    package var question: Approval?
+    package var trust: Trust?
+
+    package init(
+        verdict: Verdict, reason: String, conflicts: [Report.Conflict] = [], findings: [Finding] = [],
+        tested: OID? = nil, question: Approval? = nil, trust: Trust? = nil
+    ) {
+        self.verdict = verdict
+        self.reason = reason
+        self.conflicts = conflicts
+        self.findings = findings
+        self.tested = tested
+        self.question = question
+        self.trust = trust
+    }
+
+    /// The reason, and under it what the compiler or the validation says.
+    package var description: String { ([reason] + findings.map(\.message)).joined(separator: "\n") }
+}
+
+extension EarlyVerdict {
+    /// A definition that can't be used, with the compiler's own words as a finding.
+    package init(_ error: DefinitionError, tested: OID?) {
+        var findings = error.findings.map {
+            Finding(
+                rule: $0.rule, severity: .error, message: $0.description, file: nil, line: nil, column: nil,
+                suggestion: nil)
+        }
+        // Each error where it is, and the whole as the compiler has it.
+        findings += DiagnosticScanner().findings(in: Array(error.output.utf8)).filter { $0.severity == .error }
+            .prefix(20).map { finding in
+                var finding = finding
+                (finding.rule, finding.suggestion) = ("workflow-error", "fix it and run `pipectl validate`")
+                return finding
+            }
+        if !error.output.isEmpty {
+            findings.append(
+                Finding(
+                    rule: "workflow-compiler", severity: .error, message: error.output, file: nil, line: nil,
+                    column: nil, suggestion: "fix it and run `pipectl validate`"))
+        }
+        self.init(verdict: .definitionError, reason: error.message, findings: findings, tested: tested)
+    }
+}

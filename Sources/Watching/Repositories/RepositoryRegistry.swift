@@ -1,0 +1,61 @@
+import Engine
+import Results
+package import Store
+import Foundation
+
+/// The repositories that this process has opened, by their names.
+///
+/// A name and a location belong together for good, and a name is a folder of mirrors: two locations must never get the
+/// same. So one is opened after the other, however many callers come.
+package actor RepositoryRegistry {
+    private let index: Store.Index
+    /// The folder for our own stores and mirrors.
+    private let mirrors: String
+    package private(set) var all: [String: WatchedRepository] = [:]
+    private let gate = SerialGate()
+
+    package init(index: Store.Index, mirrors: String) {
+        self.index = index
+        self.mirrors = mirrors
+    }
+
+    /// Opens a repository and registers its name; a second call for the same location returns the same one.
+    ///
+    /// - Parameter name: Nil for the one that it has, or one that its location suggests.
+    /// - Throws: `GitError` where it can't be opened, `ArchiveError` where it can't be registered.
+    package func open(_ location: String, named name: String?, preferring wish: String? = nil) async throws
+        -> WatchedRepository
+    {
+        let location =
+            WatchedRepository.isRemote(location) ? location : URL(fileURLWithPath: location).standardizedFileURL.path
+        if let known = known(location) { return known }
+        return try await gate.pass { try await openNew(location, named: name, preferring: wish) }
+    }
+
+    private func openNew(_ location: String, named name: String?, preferring wish: String?) async throws
+        -> WatchedRepository
+    {
+        // The caller before may have opened the same.
+        if let known = known(location) { return known }
+        let registered = try await index.repositories()
+        let chosen = name ?? registered.first { $0.value == location }?.key ?? freeName(for: location, wish, registered)
+        let repository = try await WatchedRepository.open(location, named: chosen, mirrors: mirrors)
+        if registered[chosen] != repository.location {
+            try await index.register(chosen, location: repository.location)
+        }
+        all[chosen] = repository
+        return repository
+    }
+
+    private func known(_ location: String) -> WatchedRepository? { all.values.first { $0.location == location } }
+
+    private func freeName(for location: String, _ wish: String?, _ registered: [String: String]) -> String {
+        let base = wish ?? WatchedRepository.name(for: location)
+        func isTaken(_ name: String) -> Bool {
+            all[name] != nil || (registered[name].map { $0 != location } ?? false)
+        }
+        guard isTaken(base) else { return base }
+        return (2...10_000).lazy.map { "\(base)-\($0)" }.first { !isTaken($0) }
+            ?? "\(base)-\(UInt32.random(in: 0 ... .max))"
+    }
+}

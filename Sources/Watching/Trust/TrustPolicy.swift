@@ -1,0 +1,45 @@
+public import Pipeline
+
+package import Git
+
+/// Which code the box trusts, and what it asks a person about: what `pipectl watch` and `pipectl run` can set.
+public struct TrustPolicy: Sendable, Equatable {
+    /// Globs over branches that are protected, besides the default branch.
+    public let protected: [Glob]
+    /// Globs over the name or e-mail address of a head's author; changes by others need approval. Empty: nobody's do.
+    public let allowedAuthors: [Glob]
+    /// Globs over paths; a change that touches one needs approval.
+    public let protectedPaths: [Glob]
+    /// Why this box runs no change at all; nil if it does.
+    public var refusal: String?
+
+    /// - Throws: ``GlobProblem`` for a pattern that can't be read.
+    public init(
+        protected: [String] = [], allowedAuthors: [String] = [], protectedPaths: [String] = []
+    ) throws(GlobProblem) {
+        self.protected = try Self.globs(protected)
+        self.allowedAuthors = try Self.globs(allowedAuthors)
+        self.protectedPaths = try Self.globs(protectedPaths)
+    }
+
+    private init() { (protected, allowedAuthors, protectedPaths) = ([], [], []) }
+
+    /// The default branch is protected, and everybody's changes run.
+    public static let standard = TrustPolicy()
+
+    private static func globs(_ patterns: [String]) throws(GlobProblem) -> [Glob] {
+        var globs: [Glob] = []
+        for pattern in patterns { globs.append(try Glob(pattern)) }
+        return globs
+    }
+
+    /// Whether a commit by this author needs no approval. Addresses are compared without regard to case.
+    ///
+    /// A commit's author is what its maker typed: the rule keeps order among people who mean well, and is no proof.
+    package func allows(author: Signature) -> Bool {
+        allowedAuthors.isEmpty
+            || allowedAuthors.contains { glob in
+                glob.matches(author.name) || glob.matches(author.email) || glob.matches(author.email.lowercased())
+            }
+    }
+}

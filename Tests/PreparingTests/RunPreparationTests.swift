@@ -1,0 +1,106 @@
+import TestSupport
+import Results
+import Store
+import Engine
+import Foundation
+import Git
+import Pipeline
+import Testing
+
+import WorkflowPrograms
+@testable import Preparing
+@testable import Watching
+
+/// What is clear of a run before its first step: the commit that is tested, or the verdict.
+struct RunPreparationTests {
+    @Test func `a plan keeps the requested steps and those that they need`() throws {
+        func step(_ name: String, _ needs: String...) -> PlannedStep {
+            PlannedStep(name: name, action: .shell("true"), needs: needs)
+        }
+        let plan = Plan(
+            workflow: "test", steps: [step("a"), step("b", "a"), step("c", "b"), step("d", "a"), step("e")])
+        #expect(try plan.keeping(["c"]).steps.map(\.name) == ["a", "b", "c"])
+        #expect(try plan.keeping(["e", "d"]).steps.map(\.name) == ["a", "d", "e"])
+        let error = #expect(throws: DefinitionError.self) { try plan.keeping(["x"]) }
+        #expect(error?.code == .invalid)
+    }
+
+    @Test func `all mistakes in parameters are reported at once`() throws {
+        let declaration = WorkflowDeclaration(
+            name: "release", triggers: [.manual],
+            parameters: [
+                Parameter<String>("version").declaration, Parameter("count", default: 3).declaration,
+            ])
+        #expect(
+            try RunPreparation.parameters(of: declaration, given: ["version": "1.2"])
+                == ["version": "1.2", "count": "3"])
+        let verdict = #expect(throws: EarlyVerdict.self) {
+            try RunPreparation.parameters(of: declaration, given: ["count": "x", "other": "1"])
+        }
+        #expect(verdict?.verdict == .definitionError)
+        let reason = verdict?.reason ?? ""
+        #expect(reason.contains("has no parameter \"other\"; it has count, version"))
+        #expect(reason.contains("version is required: add --param version=…"))
+        #expect(reason.contains("whole number"))
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `a change that can't be tested gets its verdict before any step`() async throws {
+        try await withScratchFolder { folder in
+            let repository = "\(folder)/repo"
+            // A history with a conflict, one with nothing in common, and a commit without workflows/.
+            try await runCommand(
+                "sh", "-ec",
+                """
+                git init -q -b main "$0"; cd "$0"
+                git config user.name Ada; git config user.email ada@example.com
+                echo base > a; git add a; git commit -qm base
+                git checkout -qb conflicting; echo theirs > a; git commit -qam theirs
+                git checkout -q main; echo ours > a; git commit -qam ours
+                git checkout -qb ahead; echo more > b; git add b; git commit -qm more
+                git checkout -q --orphan unrelated; git commit -qm unrelated
+                git checkout -q main
+                """, repository)
+            let watched = try await WatchedRepository.open(repository, named: "repo", mirrors: "\(folder)/mirrors")
+            let programs = ProgramCache(
+                directory: "\(folder)/programs", library: PipelineLibrary(module: "/none", library: "/none"),
+                toolchain: Toolchain(swiftc: "/none", version: "none", target: "none"))
+            let tips = try await withRepository(at: repository) { git in try git.snapshot().refs }
+
+            func verdict(_ head: String) async throws -> EarlyVerdict? {
+                let target = tips["refs/heads/main"]?.hex ?? ""
+                let request = RunRequest(
+                    repository: "repo", workflow: "test", event: .pullRequest, ref: "refs/heads/x", branch: "main",
+                    head: head, definitionCommit: target,
+                    change: Change(
+                        name: "x", head: head, target: "main", targetCommit: target, title: "", author: ""),
+                    subject: "change x", concurrency: .supersede)
+                let run = QueuedRun(id: 1, request: request, createdAt: Date())
+                return await #expect(throws: EarlyVerdict.self) {
+                    let rules = TrustRules(target: TargetRule(remembered: TargetBranch("main", .head)))
+                    _ = try await RunPreparation.make(run, in: watched, programs: programs, rules: rules)
+                }
+            }
+            let conflict = try await verdict(try #require(tips["refs/heads/conflicting"]).hex)
+            #expect(conflict?.verdict == .conflict)
+            #expect(conflict?.conflicts.map(\.path) == ["a"])
+
+            let unrelated = try await verdict(try #require(tips["refs/heads/unrelated"]).hex)
+            #expect(unrelated?.verdict == .conflict)
+            #expect(unrelated?.reason.contains("no common history") == true)
+
+            let ahead = try #require(tips["refs/heads/ahead"])
+            let missing = try await verdict(ahead.hex)
+            #expect(missing?.verdict == .definitionError)
+            #expect(missing?.reason.contains("has no workflows/; run `pipectl init`") == true)
+            #expect(missing?.tested == ahead, "a change on top of its target is tested as it is")
+
+            let gone = try await verdict(String(repeating: "7", count: 40))
+            #expect(gone?.verdict == .infrastructure)
+            #expect(gone?.reason.contains("Push it again.") == true)
+
+            let nonsense = try await verdict("no commit")
+            #expect(nonsense?.verdict == .infrastructure)
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import ProofKeys
+import Control
+import Results
+import Store
+import Archive
+import Engine
+import Foundation
+import Logging
+import Pipeline
+import Synchronization
+import Testing
+
+import Concurrency
+@testable import Workspaces
+@testable import Preparing
+import RunSamples
+@testable import Running
+@testable import Watching
+
+/// The phases of a run, each alone.
+@Suite(.timeLimit(.minutes(1))) struct PhaseTests {
+    private let pass = PlannedStep(name: "unit", action: .shell("cat file && test \"$PIPECTL_WORKFLOW\" = test"))
+    private let fail = PlannedStep(name: "unit", action: .shell("echo half > made; exit 3"))
+
+    // MARK: Approve
+
+    private func question(_ task: RunTask) -> Approval {
+        Approval(
+            why: "unread code", head: task.request.head, definition: "d", binding: "b", askedAt: RunSample.start)
+    }
+
+    @Test func `approve: a question puts the run back into the queue`() async throws {
+        try await PhaseBench.with { bench in
+            let task = try await bench.task()
+            #expect(await bench.approval.hold(task, for: question(task), .change))
+            let run = try await bench.index.run(task.id)
+            #expect(run?.summary.state == .queued && run?.summary.heldFor == "unread code")
+        }
+    }
+
+    @Test func `approve: a run that was stopped is not put back`() async throws {
+        try await PhaseBench.with { bench in
+            let task = try await bench.task()
+            task.stop.stop(StopRequest(.superseded, reason: "newer"))
+            #expect(await !bench.approval.hold(task, for: question(task), .change))
+            #expect(try await bench.index.run(task.id)?.summary.state == .running)
+        }
+    }
+
+    // MARK: Provide, execute, release
+
+    @Test func `execute: steps run in the commit's files, and the workspace is gone after the release`() async throws {
+        try await PhaseBench.with { bench in
+            let task = try await bench.task()
+            let prepared = try bench.prepared(task, [pass])
+            bench.monitor.began(task)
+            bench.monitor.planned(prepared.plan, task.id)
+            let proofs = RunProofs(keyed: KeyedPlan(prepared.plan, KeyFacts()))
+            let provided = try await bench.provide.provide(task, prepared, proofs)
+            #expect(bench.exists("\(task.place.workspace)/file"))
+            var outcome = try await bench.execute().execute(task, prepared, proofs, provided, journal: nil)
+            #expect(outcome.verdict == .passed, "\(outcome.reason)")
+            #expect(bench.live.run(task.id)?.steps.map(\.record.status) == [.passed])
+            let finished = await bench.provide.close(provided, task, prepared, outcome: &outcome)
+            #expect(finished.isAllEnded && finished.hasPassed)
+            await bench.release.release(finished, task, report: RunSample.report(task.id, task.request))
+            #expect(!bench.exists(task.place.workspace) && !bench.exists(task.place.folder))
+            #expect(await bench.kept.all.isEmpty)
+        }
+    }
+
+    @Test func `release: a failed run's workspace is retained, and a repetition goes on with it`() async throws {
+        try await PhaseBench.with { bench in
+            let task = try await bench.task()
+            let prepared = try bench.prepared(task, [fail])
+            let proofs = RunProofs(keyed: KeyedPlan(prepared.plan, KeyFacts()))
+            let provided = try await bench.provide.provide(task, prepared, proofs)
+            var outcome = try await bench.execute().execute(task, prepared, proofs, provided, journal: nil)
+            #expect(outcome.verdict == .failed)
+            let finished = await bench.provide.close(provided, task, prepared, outcome: &outcome)
+            let report = RunSample.report(task.id, task.request, verdict: .failed, steps: outcome.steps)
+            #expect(await bench.recorder.record(report, task.request))
+            await bench.release.release(finished, task, report: report)
+            #expect(await bench.kept.all.map(\.run) == [task.id])
+
+            let again = try await bench.task {
+                ($0.kind, $0.nonce) = (.rerun(RunKind.Rerun(of: task.id, resumes: true)), "again")
+            }
+            let next = try await bench.provide.provide(again, try bench.prepared(again, [fail]), proofs)
+            #expect(next.lease.notResumed == nil)
+            #expect(bench.exists("\(again.place.workspace)/made"))
+            await bench.workspaces.abandon(next.lease)
+        }
+    }
+
+    @Test func `release: a run without a report leaves nothing that others begin from`() async throws {
+        try await PhaseBench.with { bench in
+            let task = try await bench.task()
+            let prepared = try bench.prepared(task, [fail])
+            let proofs = RunProofs(keyed: KeyedPlan(prepared.plan, KeyFacts()))
+            let provided = try await bench.provide.provide(task, prepared, proofs)
+            var outcome = try await bench.execute().execute(task, prepared, proofs, provided, journal: nil)
+            let finished = await bench.provide.close(provided, task, prepared, outcome: &outcome)
+            await bench.release.release(finished, task, report: nil)
+            #expect(await bench.kept.all.isEmpty)
+            #expect(!bench.exists(task.place.workspace))
+        }
+    }
+
+    @Test func `provide: unread code is refused where there is no sandbox`() async throws {
+        try await PhaseBench.with { bench in
+            let task = try await bench.task { request in
+                request.change = RunSample.request().change
+                request.ref = "refs/pull/7/head"
+            }
+            let prepared = try bench.prepared(task, [pass])
+            let error = await #expect(throws: EarlyVerdict.self) {
+                _ = try await bench.provide.provide(
+                    task, prepared, RunProofs(keyed: KeyedPlan(prepared.plan, KeyFacts())))
+            }
+            #expect(error?.verdict == .infrastructure)
+        }
+    }
+
+    // MARK: Record
+
+    @Test func `record: a run gets exactly one verdict`() async throws {
+        try await PhaseBench.with { bench in
+            let task = try await bench.task()
+            let passed = RunSample.report(task.id, task.request)
+            #expect(await bench.recorder.record(passed, task.request))
+            let failed = RunSample.report(task.id, task.request, verdict: .failed)
+            #expect(await !bench.recorder.record(failed, task.request))
+            #expect(try await bench.index.run(task.id)?.summary.verdict == .passed)
+            #expect(try await bench.store.report(task.id).verdict == .passed)
+        }
+    }
+
+    // MARK: All of them
+
+    /// Notes what is recorded and what has ended.
+    private final class Ear: RunListener {
+        let name = "ear"
+        let recorded = Mutex<[Verdict]>([])
+        func wants(_ event: DaemonEvent) -> Bool { if case .recorded = event { true } else { false } }
+        func receive(_ event: DaemonEvent) async {
+            guard case .recorded(let run) = event else { return }
+            recorded.withLock { $0.append(run.report.verdict) }
+        }
+        func missed(_ count: Int) async {}
+    }
+
+    @Test func `a run that can't be prepared is recorded, told and cleared away`() async throws {
+        try await PhaseBench.with { bench in
+            let (task, ear) = (try await bench.task(), Ear())
+            let pipeline = try bench.pipeline()
+            let report = try await bench.scheduler.events.deliver(to: [ear]) { await pipeline.run(task) }
+            // The commit has no workflows/.
+            #expect([.definitionError, .infrastructure].contains(report.verdict))
+            #expect(try await bench.index.run(task.id)?.summary.verdict == report.verdict)
+            #expect(ear.recorded.withLock { $0 } == [report.verdict])
+            #expect(report.endedAt >= RunSample.start && report.endedAt < RunSample.start + 60)
+            #expect(bench.live.isEmpty)
+            #expect(!bench.exists(task.place.folder))
+        }
+    }
+
+    @Test(arguments: [
+        (StopRequest.Kind?.none, Verdict.superseded), (.superseded, .superseded), (.cancelled, .cancelled),
+    ])
+    func `a question that nobody is asked any more ends the run`(
+        _ stop: StopRequest.Kind?, _ verdict: Verdict
+    ) async throws {
+        var ending = RunEnding(report: RunSample.report())
+        let question = Approval(why: "", head: "", definition: "", binding: "", askedAt: RunSample.start)
+        ending.take(
+            EarlyVerdict(verdict: .needsApproval, reason: "asks", question: question),
+            stop: stop.map { StopRequest($0, reason: "it was stopped") })
+        #expect(ending.report.verdict == verdict)
+    }
+}

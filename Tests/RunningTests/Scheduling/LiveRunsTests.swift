@@ -1,0 +1,187 @@
+@testable import Workspaces
+import Results
+import Store
+import Archive
+import Foundation
+import Testing
+
+import Concurrency
+import RunSamples
+@testable import Running
+
+/// Which runs may start beside those that go on.
+@Suite struct LiveRunsTests {
+    private func run(_ id: RunID, _ kind: RunKind = .triggered) -> QueuedRun {
+        var request = RunSample.request()
+        request.kind = kind
+        return QueuedRun(id: id, request: request, createdAt: RunSample.start)
+    }
+
+    private func live(_ runs: QueuedRun...) -> LiveRuns {
+        var live = LiveRuns()
+        for run in runs { _ = live.begin(run, StopSignal()) }
+        return live
+    }
+
+    @Test func `as many runs go on as the limit says`() {
+        #expect(live().mayStartAnother(of: 2))
+        #expect(live(run(1)).mayStartAnother(of: 2))
+        #expect(!live(run(1), run(2)).mayStartAnother(of: 2))
+    }
+
+    @Test func `background runs keep no other from starting`() {
+        #expect(live(run(1, .warmUp(isMissed: false)), run(2, .bisect), run(3)).mayStartAnother(of: 2))
+    }
+
+    @Test func `a run that waits for approval takes no place until it goes on`() {
+        var live = live(run(1))
+        let frees = live.note(.waitingForApproval, of: 1)
+        #expect(frees && live.mayStartAnother(of: 1) && live.isIdle)
+        let takes = live.note(.running, of: 1)
+        #expect(!takes, "nobody can start for that")
+        #expect(!live.mayStartAnother(of: 1) && !live.isIdle)
+    }
+
+    @Test func `as many runs may finish beside others as may run`() {
+        var live = live(run(1), run(2), run(3))
+        for id: RunID in 1...2 { _ = live.note(.finishing, of: id) }
+        #expect(live.mayStartAnother(of: 2), "one runs, two finish")
+        _ = live.note(.finishing, of: 3)
+        _ = live.begin(run(4), StopSignal())
+        #expect(!live.mayStartAnother(of: 2), "one runs, and one more finishes than may")
+    }
+
+    @Test func `a run that finishes does nothing else any more`() {
+        var live = live(run(1))
+        let notes = [LiveRuns.State.finishing, .finishing, .running].map { live.note($0, of: 1) }
+        #expect(notes == [true, false, false])
+        #expect(live.state(of: 1) == .finishing)
+        live.end(1)
+        let late = live.note(.running, of: 1)
+        #expect(live.isEmpty && !late && live.state(of: 1) == nil)
+    }
+
+    @Test func `a wanted run preempts probes and nothing else`() {
+        var live = live(run(1, .flakeProbe(1)), run(2, .warmUp(isMissed: false)), run(3))
+        let background = live.begin(run(4, .warmUp(isMissed: false)), StopSignal())
+        #expect(background.isEmpty)
+        let preempted = live.begin(run(5), StopSignal())
+        #expect(preempted.count == 1 && preempted.first === live.stop(of: 1))
+    }
+}
+
+/// The loop that starts runs, over an index in memory.
+@Suite(.timeLimit(.minutes(1))) struct SchedulerTests {
+    /// Executes runs by giving them a verdict.
+    private actor Host: SchedulerHost {
+        let index: Store.Index
+        var isFull = false
+        private(set) var executed: [RunID] = []
+        private(set) var ended: [RunID] = []
+        private(set) var highest = 0
+        private var current = 0
+
+        init(_ index: Store.Index) { self.index = index }
+
+        func fill() { isFull = true }
+        func hasRoom() -> Bool { !isFull }
+        func noteClaim(_ error: (any Error)?) {}
+        func noteEnd(of run: RunID) { ended.append(run) }
+        func stopWaiting() async {}
+
+        func execute(_ run: QueuedRun, _ stop: StopSignal) async -> Report {
+            executed.append(run.id)
+            current += 1
+            highest = max(highest, current)
+            await Task.yield()
+            let verdict: Verdict = stop.request == nil ? .passed : .cancelled
+            let report = RunSample.report(run.id, run.request, verdict: verdict)
+            try? await index.finish(report, tests: [], archivedBytes: 1)
+            current -= 1
+            return report
+        }
+    }
+
+    private func scene() async throws -> (Store.Index, Scheduler, Host, MissedSnapshots) {
+        let index = try await RunSample.index()
+        return (index, Scheduler(index: index, limit: 2), Host(index), MissedSnapshots())
+    }
+
+    private func accept(_ count: Int, _ index: Store.Index) async throws -> [RunID] {
+        var ids: [RunID] = []
+        for number in 1...count {
+            var request = RunSample.request(nonce: "\(number)")
+            request.subject = "\(number)"
+            ids.append(try await index.enqueue(request).run.id)
+        }
+        return ids
+    }
+
+    @Test func `everything that waits is run once, within the limit`() async throws {
+        let (index, scheduler, host, missed) = try await scene()
+        let ids = try await accept(6, index)
+        let reports = try await scheduler.work(untilIdle: true, host, missed)
+        #expect(reports.map(\.id).sorted() == ids)
+        #expect(await host.executed.sorted() == ids)
+        #expect(await host.ended.sorted() == ids)
+        #expect(await host.highest <= 2)
+    }
+
+    @Test func `only named runs start where runs are named`() async throws {
+        let (index, scheduler, host, missed) = try await scene()
+        let ids = try await accept(3, index)
+        await scheduler.startOnly([ids[1]])
+        let reports = try await scheduler.work(untilIdle: true, host, missed)
+        #expect(reports.map(\.id) == [ids[1]])
+        #expect(await scheduler.report(of: ids[1])?.verdict == .passed)
+        #expect(await !scheduler.isMine(ids[0]))
+    }
+
+    @Test func `nothing starts on a full disk or while it drains`() async throws {
+        let (index, scheduler, host, missed) = try await scene()
+        _ = try await accept(2, index)
+        await host.fill()
+        #expect(try await scheduler.work(untilIdle: true, host, missed).isEmpty)
+        let (other, draining, free, unused) = try await scene()
+        _ = try await accept(2, other)
+        await draining.drain()
+        #expect(try await draining.work(untilIdle: false, free, unused).isEmpty)
+        #expect(await free.executed.isEmpty)
+    }
+
+    @Test func `what a listener queues after a run's end is run before all is idle`() async throws {
+        /// Queues one run more when the first has ended.
+        struct FollowUp: RunListener {
+            let index: Store.Index
+            let name = "follow-up"
+            func wants(_ event: DaemonEvent) -> Bool { if case .ended(1) = event { true } else { false } }
+            func receive(_ event: DaemonEvent) async {
+                var request = RunSample.request(nonce: "follow-up")
+                request.subject = "follow-up"
+                _ = try? await index.enqueue(request)
+            }
+            func missed(_ count: Int) async {}
+        }
+        actor Telling: SchedulerHost {
+            let host: Host
+            let events: EventStream
+            init(_ host: Host, _ events: EventStream) { (self.host, self.events) = (host, events) }
+            func hasRoom() -> Bool { true }
+            func noteClaim(_ error: (any Error)?) {}
+            func noteEnd(of run: RunID) {}
+            func stopWaiting() async {}
+            func execute(_ run: QueuedRun, _ stop: StopSignal) async -> Report {
+                let report = await host.execute(run, stop)
+                events.publish(.ended(run.id))
+                return report
+            }
+        }
+        let (index, scheduler, host, missed) = try await scene()
+        _ = try await accept(1, index)
+        let telling = Telling(host, scheduler.events)
+        let reports = try await scheduler.events.deliver(to: [FollowUp(index: index)]) {
+            try await scheduler.work(untilIdle: true, telling, missed)
+        }
+        #expect(reports.count == 2)
+    }
+}

@@ -1,0 +1,61 @@
+import Archive
+import Control
+import Engine
+import Foundation
+import Results
+import Store
+import Testing
+import RunSamples
+@testable import Running
+
+/// Taking runs into the queue and out of it.
+@Suite(.timeLimit(.minutes(1))) struct RunQueueTests {
+    private func queue(_ bench: PhaseBench) -> RunQueue {
+        RunQueue(
+            index: bench.index, scheduler: bench.scheduler, board: bench.live,
+            unstarted: UnstartedRuns(index: bench.index, store: bench.store, log: PhaseBench.log))
+    }
+
+    @Test func `a run that lost its place before it started has a report`() async throws {
+        try await PhaseBench.with { bench in
+            let queue = queue(bench)
+            let older = try await queue.accept(RunSample.request(nonce: "a")).run.id
+            let newer = try await queue.accept(RunSample.request(nonce: "b"))
+            #expect(newer.superseded.map(\.run) == [older])
+            #expect(try await bench.store.report(older).verdict == .superseded)
+            #expect(try await bench.index.queued().map(\.id) == [newer.run.id])
+        }
+    }
+
+    @Test func `a run that waits is cancelled at once, a second time there is nothing to cancel`() async throws {
+        try await PhaseBench.with { bench in
+            let queue = queue(bench)
+            let id = try await queue.accept(RunSample.request()).run.id
+            #expect(try await queue.cancel(id, reason: "not wanted") == .beforeStart)
+            #expect(try await bench.store.report(id).verdict == .cancelled)
+            #expect(try await queue.cancel(id, reason: "not wanted") == .hadEnded)
+        }
+    }
+
+    @Test func `where only named runs may start, one that is begun may start too`() async throws {
+        try await PhaseBench.with { bench in
+            await bench.scheduler.startOnly([])
+            let id = try await queue(bench).begin(RunSample.request())
+            #expect(await bench.scheduler.isMine(id))
+            #expect(await !bench.scheduler.isMine(id + 1))
+        }
+    }
+
+    @Test func `whoever waits for a run and is cancelled cancels the run`() async throws {
+        try await PhaseBench.with { bench in
+            let queue = queue(bench)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { _ = try await queue.runToEnd(RunSample.request(), cancelReason: "enough") }
+                while try await bench.index.queued().isEmpty { await Task.yield() }
+                group.cancelAll()
+                await #expect(throws: CancellationError.self) { try await group.next() }
+            }
+            #expect(try await bench.index.queued().isEmpty)
+        }
+    }
+}
