@@ -8,7 +8,7 @@ import Sandbox
 enum ColdReason {
     /// Why no snapshot can be used: what is different in the newest one of the same workflow and branch.
     ///
-    /// - Parameter bases: All snapshots, newest first.
+    /// - Parameter snapshots: All snapshots, newest first.
     static func text(_ snapshots: [Snapshot], for key: SnapshotKey, plan: String?) -> String {
         guard let snapshot = snapshots.first(where: { $0.key.isOfSameLine(as: key) }) else {
             return "there is no warm workspace of \(key.branch) yet"
