@@ -15,11 +15,11 @@ public import Results
 import ServiceLifecycle
 import Store
 
-/// What goes on while the daemon serves.
+/// The services of a daemon.
 extension Daemon {
-    /// Gets ready to watch: opens each location and checks that it can be served.
+    /// Prepares to watch: opens each location and checks that it can be watched.
     ///
-    /// - Throws: What is wrong with the first one that can't be, with the remedy.
+    /// - Throws: The error of the first location that can't be, with the remedy.
     public func prepareToWatch(_ requests: [WatchRequest]) async throws {
         let host = DaemonWatchHost(
             tools: tools, health: health, queue: queue, fixes: work.fixes, background: work.background,
@@ -38,7 +38,7 @@ extension Daemon {
         }
     }
 
-    /// Watches, answers commands and runs what comes until the daemon drains.
+    /// Watches, answers commands and runs queued runs until the daemon drains.
     ///
     /// - Parameter whenReady: Called once commands are answered.
     public func serve(whenReady: @escaping @Sendable () async -> Void = {}) async throws {
@@ -53,7 +53,7 @@ extension Daemon {
         let socket = try state.folder.prepareSocket()
         let server = DaemonServer<DaemonRequest, DaemonReply>(path: socket, waits: \.waits) {
             [requests] request, replies in
-            // The listener lets nobody in whose user it does not know.
+            // The listener refuses connections from unknown users.
             try await requests.answer(request, by: replies.user ?? UInt32.max) { try await replies.send($0) }
         }
         work.background.settings = .init(
@@ -71,7 +71,7 @@ extension Daemon {
             services.map {
                 ServiceGroupConfiguration.ServiceConfiguration(service: $0, successTerminationBehavior: .ignore)
             }
-            // The end of the runs is the daemon's end. It is the last one, so that it shuts down before the others.
+            // The daemon ends with its runs. This service is the last one, so it shuts down before the others.
             + [.init(service: RunService(work: work), successTerminationBehavior: .gracefullyShutdownGroup)]
         try await ServiceGroup(configuration: ServiceGroupConfiguration(services: all, logger: log)).run()
         await archive.export()
@@ -143,28 +143,28 @@ extension Daemon {
         return services
     }
 
-    /// What one look came to.
+    /// The result of one observation of each repository.
     public struct LookOutcome: Sendable {
-        /// Of all runs that ended.
+        /// The reports of all runs that ended.
         public var reports: [Report]
         /// Runs that could start and did not, and why.
         public var waiting: [RunID]
         public var obstacle: String?
     }
 
-    /// One look at each repository; runs what it started, to the end.
+    /// Observes each repository once, and runs what that started to the end.
     public func lookOnce() async throws -> LookOutcome {
         for watcher in watchers.all { try await watcher.look() }
         _ = await workspaces.makeSpace(health)
         let reports = try await work.work(untilIdle: true)
         await archive.export()
-        // What has ended is said also where this can't be found out.
+        // Ended runs are reported even if this can't be read.
         let waiting = ((try? await state.index.queued()) ?? []).filter { $0.waitsFor == nil }.map(\.id)
         return LookOutcome(reports: reports, waiting: waiting, obstacle: waiting.isEmpty ? nil : await obstacle())
     }
 }
 
-/// Runs what is queued until the daemon drains; to shut down is to drain.
+/// Runs what is queued until the daemon drains; its shutdown is a drain.
 struct RunService: Service {
     let work: RunWork
 
@@ -175,7 +175,7 @@ struct RunService: Service {
                 return true
             }
             group.addTask {
-                // Throws when the work has ended by itself.
+                // Throws if the work has ended by itself.
                 do { try await gracefulShutdown() } catch { return false }
                 await work.drain()
                 return false
@@ -186,7 +186,7 @@ struct RunService: Service {
     }
 }
 
-/// Starts what is due by the clock, once a minute.
+/// Starts scheduled runs, once a minute.
 struct ScheduleClock: Sendable {
     let watchers: [RepositoryWatcher]
 

@@ -14,8 +14,7 @@ import Store
 
 /// The daemon: owns the state folder, watches repositories, queues runs and takes each to its verdict.
 ///
-/// A command that finds no daemon makes one of its own for as long as it lasts. This type puts the parts together and
-/// does nothing else.
+/// A command that finds no daemon opens one for its own lifetime. This type only connects the parts.
 public final class Daemon: Sendable {
     let state: OpenState
     let options: BoxOptions
@@ -24,17 +23,17 @@ public final class Daemon: Sendable {
     let workspaces: WorkspaceStores
     let health: Health
     let work: RunWork
-    /// Brings ended runs into `archive.git`.
+    /// Writes ended runs into `archive.git`.
     let archive: ArchiveService
     let requests: RequestHandler
     let log: Logger
 
-    /// Opens the state folder for this process alone and settles what an earlier one left.
+    /// Opens the state folder for this process alone and settles what an earlier process left.
     ///
     /// - Parameters:
-    ///   - purpose: What this process does, for the one that finds the state locked: `watch`.
+    ///   - purpose: The command that other processes are told about: `watch`.
     ///   - executable: The path of this pipectl; `stepinit` and the Pipeline library are found beside it.
-    /// - Throws: An error with the next step: the state is locked, damaged, or a tool is missing.
+    /// - Throws: An error with the next step: the state is locked or damaged, or a tool is missing.
     public init(
         state folder: StateFolder, purpose: String, options: BoxOptions, executable: String? = nil, log: Logger
     ) async throws {
@@ -75,10 +74,10 @@ public final class Daemon: Sendable {
         try await settle()
     }
 
-    /// Decides about what an earlier process left running, and sweeps its folders.
+    /// Decides about runs that an earlier process left running, and removes their folders.
     private func settle() async throws {
         try await state.recover(log: log)
-        // Before the folders go: an interrupted run's report may still want what is in them.
+        // Before the folders are removed: the report of an interrupted run may need their content.
         await queue.unstarted.archive()
         await requests.commands.approvals.answers.settleAll()
         await state.removeFolders()
@@ -91,22 +90,22 @@ public final class Daemon: Sendable {
     var watchers: Watchers { repositories.watchers }
     private var queries: QueryHandler { requests.queries }
 
-    /// Gives the state folder back.
+    /// Releases the state folder.
     public func close() async {
         await tools.close()
         state.close()
     }
 
-    /// Answers one request; the same for a command in this process and one at the other end of the socket.
+    /// Answers one request, from this process or over the socket.
     ///
-    /// - Parameter user: Who asks: the owner of this process, or whoever is at the other end, as the kernel says.
+    /// - Parameter user: The user of this process, or the user at the other end of the socket according to the kernel.
     public func answer(
         _ request: DaemonRequest, by user: UInt32, reply: @Sendable (DaemonReply) async throws -> Void
     ) async throws {
         try await requests.answer(request, by: user, reply: reply)
     }
 
-    /// Restricts what is started to the given runs.
+    /// Allows only these runs to start.
     public func startOnly(_ runs: Set<RunID>) async { await scheduler.startOnly(runs) }
 
     /// The report of a named run that has ended here and is archived.
@@ -117,21 +116,21 @@ public final class Daemon: Sendable {
         return report
     }
 
-    /// Starts no further runs; ``serve(whenReady:)`` returns when those that run have ended.
+    /// Starts no further runs; ``serve(whenReady:)`` returns when the live ones have ended.
     public func drain() async { await work.drain() }
 
-    /// Ends all running runs, with grace, as cancelled.
+    /// Cancels all live runs, with the grace period.
     public func cancelAll(_ reason: String) async { await scheduler.cancelAll(reason) }
 
     /// Wakes every watcher, as SIGHUP does.
     public func lookAtAll() { for watcher in watchers.all { watcher.wakeUp() } }
 
-    /// Why no run starts although some wait, or nil.
+    /// Why no run starts although some wait; nil if nothing prevents it.
     func obstacle() async -> String? { await queries.status.obstacle() }
 }
 
 extension RequestHandler {
-    /// Puts the answers to requests together.
+    /// Connects the answers to requests.
     init(
         _ pipelines: RunPipelines, _ queue: RunQueue, _ fixes: FixCoordinator, _ repositories: KnownRepositories,
         _ bundles: BundleQuery, _ health: Health

@@ -5,15 +5,15 @@ public import Logging
 
 import Foundation
 
-/// A command's way to the daemon: the one that runs, over its socket, or one opened in this process.
+/// A command's access to the daemon: the running one over its socket, or one opened in this process.
 public enum DaemonAccess: Sendable {
     case daemon(DaemonClient<DaemonRequest, DaemonReply>)
     case own(Daemon)
 
-    /// The running daemon if there is one, else a daemon of our own that holds the state for as long as it lives.
+    /// The running daemon if there is one, otherwise a daemon in this process, which owns the state for its lifetime.
     ///
-    /// - Parameter options: Asked for only where no daemon runs: what is wrong with the settings here is no concern of a
-    ///   daemon that has its own.
+    /// - Parameter options: Evaluated only if no daemon runs: a running one has its own settings, so errors in these
+    ///   don't matter.
     public static func open(
         _ state: StateFolder, purpose: String, options: @autoclosure () throws -> BoxOptions, log: Logger
     ) async throws -> DaemonAccess {
@@ -24,7 +24,7 @@ public enum DaemonAccess: Sendable {
         }
     }
 
-    /// Sends a request and hands over each reply; a refusal is thrown as ``RequestError``.
+    /// Sends a request and passes on each reply; throws a refusal as a ``RequestError``.
     public func ask(_ request: DaemonRequest, each: @Sendable (DaemonReply) async throws -> Void) async throws {
         @Sendable func take(_ reply: DaemonReply) async throws {
             if let refusal = reply.refusal { throw refusal }
@@ -36,7 +36,7 @@ public enum DaemonAccess: Sendable {
         }
     }
 
-    /// Gives the state back, if it is ours.
+    /// Releases the state, if this process owns it.
     public func close() async {
         if case .own(let daemon) = self { await daemon.close() }
     }

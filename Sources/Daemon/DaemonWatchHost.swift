@@ -30,7 +30,7 @@ struct DaemonWatchHost: WatchHost {
         await finish(superseded)
     }
 
-    /// A run that has lost its place may have been part of a fix.
+    /// A superseded run may have been part of a fix.
     private func finish(_ superseded: [Supersession]) async {
         if !superseded.isEmpty { await fixes.settle() }
     }

@@ -5,7 +5,7 @@ import Logging
 import Results
 import Store
 
-/// Runs what is queued, and has done what follows from each run.
+/// Runs what is queued, and lets listeners do what follows from each run.
 struct RunWork: Sendable {
     let scheduler: Scheduler
     let execution: RunExecution
@@ -15,12 +15,12 @@ struct RunWork: Sendable {
     let writesNotes: Bool
     let log: Logger
 
-    /// Starts runs as they come until the scheduler drains; with `untilIdle`, until nothing waits or runs.
+    /// Starts queued runs until the scheduler drains; with `untilIdle`, until none waits or runs.
     ///
-    /// - Returns: The reports of the runs that ended meanwhile.
+    /// - Returns: The reports of the runs that ended.
     @discardableResult
     func work(untilIdle: Bool = false) async throws -> [Report] {
-        // What a crash left between a run's end and what follows from it.
+        // Work that a crash left between a run's end and its consequences.
         await fixes.settle()
         let reports = try await scheduler.events.deliver(to: listeners()) {
             try await scheduler.work(untilIdle: untilIdle, execution, background.missed)
@@ -29,7 +29,7 @@ struct RunWork: Sendable {
         return reports
     }
 
-    /// Those who do what follows from the end of a run.
+    /// The listeners of runs' events.
     private func listeners() -> [any RunListener] {
         let index = execution.pipelines.state.index
         var listeners: [any RunListener] = [
@@ -45,9 +45,9 @@ struct RunWork: Sendable {
         return listeners
     }
 
-    /// Starts no further runs; ``work(untilIdle:)`` returns when those that run have ended.
+    /// Starts no further runs; ``work(untilIdle:)`` returns when the live ones have ended.
     ///
-    /// Steps that wait for approval are sent away, because nobody knows when that would end.
+    /// Steps stop waiting for approval, since nobody knows when that would end.
     func drain() async {
         await scheduler.drain()
         execution.pipelines.waiters.close()

@@ -5,7 +5,7 @@ import Store
 import Git
 import Logging
 
-/// Names the commits that broke the failing tests, where a bisection found them.
+/// Names the commits that broke the failing tests, if a bisection found them.
 struct CauseContributor: ReportContributor {
     let index: Store.Index
     let log: Logger
@@ -41,7 +41,7 @@ struct CauseContributor: ReportContributor {
     }
 }
 
-/// Says first whose a failure is, where all or a part of it is the target's own.
+/// Puts first which failures the target has as well.
 struct BlameContributor: ReportContributor {
     func contribute(to draft: inout ReportDraft, of run: FinishedRun) async {
         guard let blame = TargetBlame(draft.report, draft.tests) else { return }

@@ -5,11 +5,12 @@ import Results
 package import Store
 package import Logging
 
-/// The phase after a run's last step: contributors add to its report, each to what those before it left.
+/// The phase after a run's last step: contributors add to its report, each using the results of those before it.
 package struct Evaluation: Sendable {
-    /// For every run.
+    /// Contributors for every run.
     package let always: [any ReportContributor]
-    /// Not for a fixer at work: it runs no tests, and beside its target all of them would be missing.
+    /// Contributors that judge the tests. A fixer's run has no tests, and compared with its target all would be
+    /// missing.
     let judging: [any ReportContributor]
 
     package init(always: [any ReportContributor], judging: [any ReportContributor]) {

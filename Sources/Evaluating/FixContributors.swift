@@ -8,7 +8,7 @@ import TestIntegrity
 import Logging
 import Pipeline
 
-/// Fails a run that checks a fix, where the fix takes tests away that the failed run had.
+/// Fails a run that checks a fix if the fix removes tests that the failed run had.
 struct FixCheckContributor: ReportContributor {
     let index: Store.Index
 
@@ -38,7 +38,7 @@ struct FixCheckContributor: ReportContributor {
     }
 }
 
-/// Decides whether a fixer works on a run that failed.
+/// Decides whether a fixer works on a failed run.
 struct FixWishContributor: ReportContributor {
     let index: Store.Index
     let log: Logger
@@ -55,7 +55,7 @@ struct FixWishContributor: ReportContributor {
         func series(_ state: FixSeries.State, _ reason: String) -> FixSeries {
             FixSeries(state: state, reason: reason, wanted: fix.attempts, mayPush: fix.push == .ownBranch)
         }
-        // A fixer can't mend in a change what the target has broken.
+        // A fixer can't correct in a change what the target has broken.
         if let blame = TargetBlame(draft.report, draft.tests), blame.isWhole { return series(.stopped, blame.headline) }
         do {
             let head = request.head

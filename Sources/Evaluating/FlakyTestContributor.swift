@@ -3,9 +3,9 @@ import Store
 import Foundation
 package import Pipeline
 
-/// Adds a finding for each test that failed and passed on the same tree, with what earlier runs know of it.
+/// Adds a finding for each test that failed and passed on the same tree, with its history.
 struct FlakyTestContributor: ReportContributor {
-    /// Earlier runs that a test's rate is taken of.
+    /// The number of earlier runs from which a test's rate is computed.
     static let window = 200
     private static let mostFindings = 50
 
@@ -43,7 +43,7 @@ struct FlakyTestContributor: ReportContributor {
 }
 
 extension Store.Index {
-    /// The ids of tests that came out both ways on one tree lately; nothing where no step of the plan asks for them.
+    /// The ids of tests that recently had both results on one tree; empty if no step of the plan needs them.
     package func knownFlaky(for plan: Plan, of repository: String) async -> Set<String> {
         guard plan.steps.contains(where: { ($0.testRetry?.timesKnown ?? 0) > ($0.testRetry?.times ?? 0) }) else {
             return []

@@ -10,8 +10,8 @@ package import TestIntegrity
 import Logging
 import Pipeline
 
-/// Adds to the report what the change does to its tests although the target's definition forbids it. A run that passed
-/// then needs approval.
+/// Reports ways in which the change weakens its tests against the target's rules. A run that passed then needs
+/// approval.
 struct IntegrityContributor: ReportContributor {
     let index: Store.Index
     let log: Logger
@@ -28,14 +28,14 @@ struct IntegrityContributor: ReportContributor {
         await askForApproval(&draft.report, breaches, run)
     }
 
-    /// What the sources show and, where the same tests ran on the target commit, what the results show.
+    /// The breaches in the sources and, if the same tests ran on the target commit, in the results.
     ///
     /// - Returns: The breaches, and the run of the target whose results were compared.
     private func breaches(
         _ draft: ReportDraft, _ run: FinishedRun, _ sources: IntegrityOutcome
     ) async -> ([Breach], RunID?) {
         let report = draft.report
-        // Results tell of missing tests only where all steps ran, here and on the target, with the same two commits.
+        // Results show missing tests only if all steps ran in both runs, with the same two commits.
         guard !run.request.isPartial, report.verdict == .passed || report.verdict == .flaky,
             let rules = run.prepared.declaration.integrity, let commit = report.change?.targetCommit,
             let target = try? await index.latestRun(
@@ -48,7 +48,7 @@ struct IntegrityContributor: ReportContributor {
         return (sources.breaches + located, target.id)
     }
 
-    /// Has the run wait for approval, unless somebody approved the same breaches before.
+    /// Makes the run wait for approval, unless the same breaches were approved before.
     private func askForApproval(_ report: inout Report, _ breaches: [Breach], _ run: FinishedRun) async {
         let definition = run.prepared.definition.tree
         let binding = Approval.binding(
@@ -72,7 +72,7 @@ struct IntegrityContributor: ReportContributor {
             ]
     }
 
-    /// Gives breaches without a file the line that declares the test; for a test that is gone, the line on the target.
+    /// Adds to breaches without a file the line that declares the test; for a removed test, the line on the target.
     private func located(
         _ breaches: [Breach], _ tested: OID, target: String, in repository: WatchedRepository
     ) async -> [Breach] {
@@ -96,7 +96,7 @@ struct IntegrityContributor: ReportContributor {
 }
 
 extension ChangeSources {
-    /// What the sources of a change say about its tests; nil where the definition has no rules, or the run tests no change.
+    /// The result of the source check; nil if the definition has no rules, or the run tests no change.
     package static func outcome(
         of prepared: RunPreparation, in repository: WatchedRepository, _ reader: any SwiftSourceReader
     ) async -> IntegrityOutcome? {
@@ -107,7 +107,7 @@ extension ChangeSources {
             return try await ChangeSources(in: repository.store, from: target, to: prepared.tested, reader: reader)
                 .outcome(of: rules)
         } catch {
-            // Nothing is concluded from absence: what could not be read was not found to be good.
+            // Nothing is concluded from absence: unreadable sources are not sound sources.
             let breach = Breach(
                 .unreadable, .unclear, message: "the sources of the change can't be read: \(error)", file: "")
             return IntegrityOutcome(breaches: [breach])
@@ -116,7 +116,7 @@ extension ChangeSources {
 }
 
 extension Breach {
-    /// The same breach in another run has the same, wherever its lines have moved.
+    /// The same breach in another run has the same fingerprint, even if its lines have moved.
     package var fingerprint: String { "\(kind.rawValue)\0\(file)\0\(test ?? "")\0\(message)" }
 }
 

@@ -8,9 +8,9 @@ import Git
 import Pipeline
 
 /// Gives findings and failing tests their places in the repository: paths relative to its root, and for a test whose
-/// result names no file, the line that declares it.
+/// result names no file, the line of its declaration.
 struct PlaceContributor: ReportContributor {
-    /// Failing tests that get a place; nobody reads further.
+    /// The most failing tests that get a place; nobody reads further.
     private static let mostTests = 500
 
     func contribute(to draft: inout ReportDraft, of run: FinishedRun) async {
@@ -29,14 +29,15 @@ struct PlaceContributor: ReportContributor {
         guard let (found, placedTests) = placed else { return }
         draft.tests = placedTests
         for index in placedTests.indices.lazy.filter({ placedTests[$0].status.isFailure }).prefix(Self.mostTests) {
-            // A result file without lines leaves the test at its declaration. The step's output may name the assertion.
+            // Without lines in the result file, a test's place is its declaration. The step's output may name the
+            // assertion.
             guard let line = Self.assertion(of: placedTests[index], in: found) else { continue }
             draft.tests[index].line = line
         }
         draft.report.findings = Self.withoutRepetition(found, of: draft.tests)
     }
 
-    /// - Parameter folders: The working directory of each step, to which its output's paths are relative.
+    /// - Parameter folders: The working directory of each step, to which paths in its output are relative.
     private static func placed(
         _ findings: [Finding], _ folders: [String: String?], in git: Repository, at tested: OID
     ) throws -> [Finding] {
@@ -79,7 +80,7 @@ struct PlaceContributor: ReportContributor {
         return tests
     }
 
-    /// The line at which a step printed the very failure of a test, in the file that the test is in.
+    /// The line at which a step printed the test's failure, in the file that declares the test.
     private static func assertion(of test: TestResult, in findings: [Finding]) -> Int? {
         guard let file = test.file, let line = test.line, let message = test.message else { return nil }
         return findings.first { finding in
@@ -88,7 +89,7 @@ struct PlaceContributor: ReportContributor {
         }?.line
     }
 
-    /// Where the test's own output says that it failed, if that is a file of the repository.
+    /// The place of the failure according to the test's own output, if that is a file of the repository.
     private static func place(in test: TestResult, _ paths: inout RepositoryPaths) -> (String, Int?)? {
         let text = [test.message, test.details].compactMap { $0 }.joined(separator: "\n")
         for finding in DiagnosticScanner().findings(in: Array(text.utf8)).prefix(5) {
@@ -97,7 +98,7 @@ struct PlaceContributor: ReportContributor {
         return nil
     }
 
-    /// Without what a step printed about tests that its result files tell of already.
+    /// The findings without those in output about tests that result files report already.
     private static func withoutRepetition(_ findings: [Finding], of tests: [TestResult]) -> [Finding] {
         let known = Set(
             tests.filter(\.status.isFailure).compactMap { test in test.file.map { "\($0):\(test.line ?? 0)" } })

@@ -6,9 +6,9 @@ package import Pipeline
 
 /// The declared quarantine of a workflow on a given day.
 package struct QuarantineList: Sendable {
-    /// Entries that hold: failures of these tests fail no step.
+    /// Valid entries: failures of these tests fail no step.
     package private(set) var active: [Quarantine] = []
-    /// What is wrong with the others.
+    /// What is wrong with the other entries.
     package private(set) var findings: [Finding] = []
 
     package init(_ declared: [Quarantine]?, today: Date = Date()) {

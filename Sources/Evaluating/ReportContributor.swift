@@ -5,9 +5,9 @@ package import Store
 import Archive
 package import TestIntegrity
 
-/// Adds one kind of knowledge to the report of a run whose steps have ended.
+/// Adds one kind of fact to the report of a run whose steps have ended.
 ///
-/// What can't be found out is left out, or becomes a finding: an evaluation never fails a run.
+/// If a fact can't be determined, it is left out or becomes a finding: an evaluation never fails a run.
 package protocol ReportContributor: Sendable {
     func contribute(to draft: inout ReportDraft, of run: FinishedRun) async
 }
@@ -17,7 +17,7 @@ package struct FinishedRun: Sendable {
     package let run: QueuedRun
     let prepared: RunPreparation
     package let repository: WatchedRepository
-    /// What the sources of the change say about its tests; nil where the definition has no integrity rules.
+    /// The result of the source check; nil if the definition has no integrity rules.
     package var sources: IntegrityOutcome?
 
     package init(
@@ -35,9 +35,9 @@ package struct FinishedRun: Sendable {
 /// A report while it is evaluated.
 package struct ReportDraft: Sendable {
     package var report: Report
-    /// All attempts of all tests.
+    /// All tests with all attempts.
     package var tests: [TestResult]
-    /// Background runs that would make later reports say more.
+    /// Background runs that would give later reports more facts.
     package var wantedRuns: [RunRequest] = []
 
     package init(report: Report, tests: [TestResult] = []) {
@@ -48,9 +48,9 @@ package struct ReportDraft: Sendable {
 
 /// Reads the reports of earlier runs.
 package protocol ReportSource: Sendable {
-    /// - Throws: `ArchiveError` where the archive has no report of the run, or it can't be read.
+    /// - Throws: `ArchiveError` if the archive has no report of the run, or it can't be read.
     func report(_ id: RunID) async throws -> Report
-    /// All attempts of all tests of the run.
+    /// All tests of the run with all attempts.
     func tests(_ id: RunID) async throws -> [TestResult]
 }
 

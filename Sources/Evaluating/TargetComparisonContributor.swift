@@ -4,8 +4,7 @@ import Results
 import Store
 import Pipeline
 
-/// Compares the run of a change with what is known of its target, and asks for a run of the target where that says too
-/// little.
+/// Compares the run of a change with its target, and requests a run of the target if there is none to compare with.
 struct TargetComparisonContributor: ReportContributor {
     let index: Store.Index
     let reports: any ReportSource
@@ -17,14 +16,15 @@ struct TargetComparisonContributor: ReportContributor {
         else { return }
         let hasFindings = report.findings.contains { $0.step != nil }
         let hasResults = !draft.tests.isEmpty || hasFindings
-        // A run that passed without results has nothing to be compared.
+        // A run that passed without results has nothing to compare.
         guard hasResults || report.verdict == .failed else { return }
         let comparing = TargetComparison(index: index, reports: reports, objects: run.repository.store)
         let target = try? await comparing.target(of: report)
         if let target, hasResults {
             draft.report.comparison = try? await comparing.comparison(of: report, draft.tests, with: target.run)
         }
-        // A failure is worth a run of the very target commit, to tell whose it is. A run that passed needs only some run.
+        // After a failure, a run of the exact target commit shows whether the target fails too. After a pass, any run
+        // is enough.
         let isWorthARun = target == nil ? hasResults : report.verdict == .failed
         guard isWorthARun, target?.isExact != true, run.prepared.startsForChanges, let branch = report.branch else {
             return

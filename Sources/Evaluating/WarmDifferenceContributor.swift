@@ -4,8 +4,8 @@ import Store
 import Results
 import Logging
 
-/// Compares a run from nothing with one of the same tree in a warm workspace. Another verdict is a finding of its own, and
-/// where the code is merged, the snapshots of its line are given up.
+/// Compares a fresh run with one of the same tree in a warm workspace. A different verdict is a finding, and for merged
+/// code the snapshots of the workflow and branch are dropped.
 struct WarmDifferenceContributor: ReportContributor {
     let reports: any ReportSource
     let bases: SnapshotStore
@@ -13,7 +13,7 @@ struct WarmDifferenceContributor: ReportContributor {
 
     /// How the two verdicts differ.
     private enum Difference {
-        /// Something that an earlier run built hides a failure.
+        /// Products of an earlier run hide a failure.
         case hidesFailure
         /// These steps failed only in the warm workspace.
         case blocks([String])
@@ -21,11 +21,11 @@ struct WarmDifferenceContributor: ReportContributor {
 
     func contribute(to draft: inout ReportDraft, of run: FinishedRun) async {
         let (report, request) = (draft.report, run.request)
-        // A repetition of such a run asks for the same, and may begin from a snapshot.
+        // A repetition of such a run has the same request, but may start from a snapshot.
         guard request.beginsFromNothing, report.base == nil else { return }
         guard let (id, hasPassed) = warmRun(of: request), let branch = request.branch else { return }
-        // The archive may have dropped the warm run. That it passed and left a snapshot may be known all the same, and the
-        // snapshots on top of that one are still there.
+        // The archive may have removed the warm run. That it passed and left a snapshot may still be known, and the
+        // snapshots above that one still exist.
         let warm = try? await reports.report(id)
         if let warm {
             guard warm.base != nil, warm.testedTree == report.testedTree else { return }
@@ -36,7 +36,7 @@ struct WarmDifferenceContributor: ReportContributor {
         draft.report.findings.append(await finding(difference, report, warmRun: id, branch: branch))
     }
 
-    /// The run in a warm workspace that a run from nothing is compared with, and whether it is known to have passed.
+    /// The warm run that a fresh run is compared with, and whether it is known to have passed.
     private func warmRun(of request: RunRequest) -> (RunID, hasPassed: Bool)? {
         switch request.kind {
         case .cleanBuild(let run, let hasFailed): run.map { ($0, !hasFailed) }
@@ -50,7 +50,7 @@ struct WarmDifferenceContributor: ReportContributor {
         case (.passed, .failed), (.passed, .definitionError):
             return await isProofsFault(report, warm) ? nil : .hidesFailure
         case (.failed, .passed):
-            // A step that only one of the two ran says nothing.
+            // A step that ran only once gives no comparison.
             let passed = Set(report.steps.filter { $0.status == .passed }.map(\.name))
             let blocked = (warm?.steps ?? []).filter { $0.status == .failed && !$0.allowsFailure }.map(\.name)
             return !blocked.isEmpty && passed.isSuperset(of: blocked) ? .blocks(blocked) : nil
@@ -91,8 +91,8 @@ struct WarmDifferenceContributor: ReportContributor {
                 : "a step must be able to run twice in the same workspace: `pipectl logs \(id)`")
     }
 
-    /// Whether every step that failed from nothing was only cited in the warm run, from runs that began from nothing, too:
-    /// then no earlier build is to blame. The report says in any case that the proof was wrong.
+    /// Whether every step that failed in the fresh run was only proved in the warm run, by runs that also started
+    /// fresh: then no earlier build is to blame. The report says in any case that the proof was wrong.
     private func isProofsFault(_ report: Report, _ warm: Report?) async -> Bool {
         let failed = report.steps.filter { $0.status == .failed && !$0.allowsFailure }.map(\.name)
         for name in failed {

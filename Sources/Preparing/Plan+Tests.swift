@@ -7,8 +7,8 @@ import WorkflowPrograms
 extension Plan {
     /// The plan whose steps run only these tests.
     ///
-    /// - Parameter steps: The steps that were asked for; nil for the only one that can be told which tests to run.
-    /// - Throws: ``DefinitionError`` where none can, or several could.
+    /// - Parameter steps: The requested steps; nil for the only one with a test filter.
+    /// - Throws: ``DefinitionError`` if no step, or several, could run them.
     package func running(_ tests: [KnownTest], in steps: [String]?) throws -> Plan {
         let wanted = steps.map(Set.init)
         let able = self.steps.filter { $0.testRunner != nil && wanted?.contains($0.name) ?? true }
@@ -40,7 +40,7 @@ extension Plan {
         return plan
     }
 
-    /// By the step, the tests that a request told it to run.
+    /// By step, the tests that a request selects.
     package func narrowed(by request: RunRequest) -> [String: [KnownTest]] {
         guard let tests = request.onlyTests else { return [:] }
         let asked = request.onlySteps.map(Set.init)

@@ -5,7 +5,7 @@ import Foundation
 package import Git
 package import Pipeline
 
-/// What the repositories say about a run, read once before it is planned.
+/// The facts that the repositories have about a run, read once before it is planned.
 package struct RunFacts: Sendable {
     package var tested: OID
     package var tree: OID
@@ -14,14 +14,14 @@ package struct RunFacts: Sendable {
     var definitionTree: OID
     var changedFiles: [ChangedFile]
     var lastTag: String?
-    /// What the tested commit brings against the protected branch; for ``TrustFacts/changedPaths``.
+    /// The paths that the tested commit changes relative to the protected branch; for ``TrustFacts/changedPaths``.
     var broughtPaths: [String]
     var mergedInto: String?
     var defaultBranch: String?
     package var author: Signature
-    /// For ``TrustFacts/otherAuthors``.
+    /// The value of ``TrustFacts/otherAuthors``.
     package var otherAuthors: [Signature] = []
-    /// What a reader of the report must know of how the tested commit was made.
+    /// Notes for the report about how the tested commit was made.
     package var notes: [Finding] = []
 
     package func trust(_ request: RunRequest, _ declaration: WorkflowDeclaration) -> TrustFacts {
@@ -33,7 +33,7 @@ package struct RunFacts: Sendable {
 }
 
 extension RunRequest {
-    /// Started by hand on a working tree: no ref is named.
+    /// Whether it was started by hand on a working tree: it names no ref.
     var isWorkingTree: Bool { event == .manual && ref.isEmpty }
 }
 
@@ -56,11 +56,11 @@ extension RunPreparation {
                         + "rewritten and its objects are gone. Push it again.")
             }
             let tested = merged?.commit ?? head
-            // What is theirs, a ref of ours would not keep.
+            // A ref of ours would not protect objects that belong to the watched repository.
             if try tested != head || !lendRepository(at: watched, { $0.contains(head) }) {
                 try store.keep(tested, as: RunPin.ref(of: run.id))
             }
-            // The watched repository itself, now: our own store also holds what nobody merged.
+            // Read the watched repository itself, now: pipectl's store also has unmerged objects.
             let (protected, mergedInto, isProtected) = try lendRepository(at: watched) { origin in
                 let protected = ProtectedBranches.read(try origin.snapshot(under: "refs/heads/"), rules)
                 let isProtected = try request.isWorkingTree || protected.holder(of: definitionCommit, in: origin) != nil
@@ -90,7 +90,7 @@ extension RunPreparation {
             let changed = try base.map { try store.diff(from: $0, to: tested) } ?? []
             var brought = changed
             if request.change == nil, mergedInto == nil, let tip = protected.defaultTip {
-                // With no common history everything is new; an empty tree would do, the tip shows as much.
+                // Without a common history everything is new. The tip serves as well as an empty tree would.
                 brought = try store.diff(from: try store.mergeBase(tested, tip) ?? tip, to: tested)
             }
             return RunFacts(
@@ -104,7 +104,7 @@ extension RunPreparation {
                 lastTag: try request.event == .pullRequest ? nil : lastTag(before: tested, repository),
                 broughtPaths: brought.flatMap { [$0.path] + [$0.oldPath].compactMap { $0 } },
                 mergedInto: mergedInto, defaultBranch: protected.defaultBranch,
-                // A fix is its change's: who may bring the one may bring the other.
+                // A fix has the trust of its change, so the author of the change decides.
                 author: try store.commit(
                     request.fix?.isMaking == false ? store.commit(head).parents.first ?? head : head
                 ).author, otherAuthors: try request.isOfMergeQueue ? authors(of: tested, since: base, in: store) : [],
@@ -112,20 +112,20 @@ extension RunPreparation {
         }
     }
 
-    /// Who wrote the commits that a merge queue put on top of `base`, each once. What nobody could look through is taken
-    /// for what was looked through: no queue tests so many commits at a time.
+    /// The authors of the commits that a merge queue put on top of `base`, each once. Only the newest 10,000 commits
+    /// are read; no queue tests that many at the same time.
     private static func authors(of tested: OID, since base: OID?, in store: Repository) throws -> [Signature] {
         let commits = try store.log(from: tested, excluding: base.map { [$0] } ?? [], limit: 10_000)
         var seen: Set<String> = []
-        // A merge is the queue's own commit; what it merged is in the list.
+        // A merge commit was created by the queue; the commits that it merged are in the list.
         return commits.filter { $0.parents.count < 2 }.map(\.author).filter {
             seen.insert("\($0.name) \($0.email)").inserted
         }
     }
 
-    /// The word that lets a run start, nil where none is needed.
+    /// The approval that lets a run start; nil if none is needed.
     ///
-    /// - Throws: ``EarlyVerdict`` where a person must be asked first, or the box does not run such code at all.
+    /// - Throws: ``EarlyVerdict`` if a person must approve first, or if the daemon does not run such code at all.
     static func word(
         on decision: TrustDecision, _ run: QueuedRun, _ facts: RunFacts,
         _ approved: @Sendable (_ binding: String) async throws -> Approval?

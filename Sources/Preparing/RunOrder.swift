@@ -6,7 +6,7 @@ import Git
 package import Logging
 package import Pipeline
 
-/// What earlier runs say about where a run is likely to fail. A run never fails for want of it.
+/// Uses results of earlier runs to order steps by the likelihood of failure. If they can't be read, the run continues.
 package struct RunOrder: Sendable {
     package let index: Store.Index
     package let log: Logger
@@ -16,7 +16,7 @@ package struct RunOrder: Sendable {
         self.log = log
     }
 
-    /// The order of the plan's steps; nil where there is nothing to order.
+    /// The order of the plan's steps; nil if there is nothing to order.
     package func steps(of prepared: RunPreparation, _ request: RunRequest) async -> StepOrder? {
         guard prepared.plan.steps.count > 1 else { return nil }
         do {
@@ -31,16 +31,16 @@ package struct RunOrder: Sendable {
         }
     }
 
-    /// What the run's workflow is told about its tests while it is planned.
+    /// The test history that the run's workflow can read while it is planned.
     ///
-    /// - Parameter store: The repository that has the tested commit.
+    /// - Parameter store: The repository with the tested commit.
     package func tests(of request: RunRequest, _ facts: RunFacts, store: String) async -> TestHistory {
         do {
             let nearness = TestNearness(changedFiles: facts.changedFiles)
             var candidates = try await index.testCandidates(
                 repository: request.repository, workflow: request.workflow, change: request.change?.name,
                 nearness: nearness)
-            // Of a workflow that never told of tests, nothing is known of their files either.
+            // If the workflow never reported tests, nothing is known about their files either.
             guard candidates.knowsTests else { return TestHistory() }
             let known = Set(candidates.near.compactMap(\.test.file))
             candidates.newFiles = nearness.testFiles.filter { !known.contains($0) }

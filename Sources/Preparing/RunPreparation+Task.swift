@@ -6,7 +6,7 @@ import Results
 package import Workspaces
 
 extension RunPreparation {
-    /// What the run's sandbox and workspace are made from.
+    /// The facts from which the run's sandbox and workspace are made.
     package func preparedRun(_ task: RunTask) -> PreparedRun {
         PreparedRun(
             run: task.run, repository: task.repository.source, commit: tested, tree: tree, plan: plan,

@@ -9,7 +9,7 @@ package import Git
 package import Pipeline
 package import WorkflowPrograms
 
-/// What must be known before the first step of a run: the tested commit, the workflow program and the plan.
+/// Everything that must be known before a run's first step: the tested commit, the workflow program and the plan.
 package struct RunPreparation: Sendable {
     package var tested: OID
     package var tree: OID
@@ -23,11 +23,11 @@ package struct RunPreparation: Sendable {
     package var program: WorkflowProgram
     package var definition: Report.Definition
     package var trust: Trust
-    /// A person's word that let it start, where one was needed.
+    /// The approval that let it start; nil if none was needed.
     package var approval: Approval?
-    /// Whether the change brings a definition of its own.
+    /// Whether the change edits `workflows/`.
     package var editsDefinition: Bool
-    /// What a reader of the report must know although nothing failed.
+    /// Notes for the report that are no failures.
     package var notes: [Finding]
 
     package init(
@@ -55,10 +55,10 @@ extension RunPreparation {
     /// Merges, compiles and plans.
     ///
     /// - Parameters:
-    ///   - rules: Which branches are protected, and what a person is asked about.
-    ///   - tests: What earlier runs tell about the tests; asked where the workflow reads the context.
-    ///   - approved: The word of a person that holds for a binding.
-    /// - Throws: ``EarlyVerdict`` when the verdict is clear without a step, or a person must be asked first.
+    ///   - rules: Which branches are protected, and what needs approval.
+    ///   - tests: Returns the test history; called if the workflow reads the context.
+    ///   - approved: Returns the approval that is valid for a binding.
+    /// - Throws: ``EarlyVerdict`` if the verdict is known without a step, or a person must approve first.
     package static func make(
         _ run: QueuedRun, in repository: WatchedRepository, programs: ProgramCache, rules: TrustRules = TrustRules(),
         tests: @Sendable (RunFacts) async -> TestHistory = { _ in TestHistory() },
@@ -137,7 +137,7 @@ extension RunPreparation {
             (try? watched.commit(tag.value)).map { (name: String(tag.key.dropFirst("refs/tags/".count)), $0) }
         }
         let sorted = dated.sorted { ($0.1.committer.time, $0.name) > ($1.1.committer.time, $1.name) }
-        // A repository with thousands of tags must not make each merge walk its whole history for each of them.
+        // In a repository with thousands of tags, a merge must not walk its whole history for each of them.
         for (name, tagged) in sorted.prefix(50) where tagged.id != commit {
             if (try? watched.isAncestor(tagged.id, of: commit)) == true { return name }
         }

@@ -6,14 +6,14 @@ package import Foundation
 package import Results
 package import Store
 
-/// One attempt of one run: what every phase knows from the start.
+/// One attempt of one run: the facts that every phase knows from the start.
 package struct RunTask: Sendable {
     package let run: QueuedRun
     package let repository: WatchedRepository
-    /// By which the trust in its code is decided.
+    /// The rules that decide how far its code is trusted.
     package let rules: TrustRules
     package let stop: StopSignal
-    /// The run's own folders, maybe with a sandbox that waits.
+    /// The run's own folders, possibly with a standby sandbox.
     package let place: RunDirectories
     /// By the wall clock.
     package let startedAt: Date

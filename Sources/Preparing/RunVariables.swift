@@ -3,9 +3,9 @@ package import Results
 package import Store
 import Pipeline
 
-/// The variables that tell a step about its run. Names that a change chose come as values only.
+/// The variables that tell a step about its run. Text of a change appears only in values.
 package enum RunVariables {
-    /// All but the numbers of the run itself.
+    /// All variables except for the run's numbers.
     package static func values(_ prepared: RunPreparation, _ request: RunRequest) -> [String: String] {
         let context = prepared.context
         var variables: [String: String] = [:]
@@ -28,7 +28,7 @@ package enum RunVariables {
         return variables
     }
 
-    /// What every step of the run sees. Names that a change chose come as values of variables only.
+    /// The variables that every step of the run sees. Text of a change appears only in values.
     package static func environment(_ prepared: RunPreparation, _ run: QueuedRun) -> [String: String] {
         var environment = RunSetting.ownEnvironment
         environment["PIPECTL"] = "true"
@@ -36,7 +36,7 @@ package enum RunVariables {
         environment["PIPECTL_RUN_ATTEMPT"] = String(run.attempt)
         environment.merge(values(prepared, run.request)) { _, own in own }
         for (name, value) in prepared.context.parameters { environment[StepVariable.parameter(name)] = value }
-        // A NUL would end the value early, in the kernel, not here.
+        // In the kernel a NUL would end the value early.
         return environment.filter { !$0.value.utf8.contains(0) }
     }
 }

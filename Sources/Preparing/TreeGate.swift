@@ -4,20 +4,20 @@ package import Store
 package import Git
 import Pipeline
 
-/// Refuses a commit whose files come to more than this box unpacks, before anything of it is unpacked.
+/// Refuses a commit whose tree exceeds the limits, before any of its files is unpacked.
 package struct TreeGate: Sendable {
     package let limits: TreeLimits
 
-    /// - Parameter options: No tree may come to more than a run may have on the disk.
+    /// - Parameter options: A tree may also not exceed a run's limit on disk.
     package init(_ options: BoxOptions) {
         var limits = options.treeLimits
         limits.bytes = min(limits.bytes, options.runLimits.workspace ?? .max)
         self.limits = limits
     }
 
-    /// - Throws: ``EarlyVerdict`` for a tree that is too large; what Git says where it can't be read.
+    /// - Throws: ``EarlyVerdict`` if the tree is too large; `GitError` if it can't be read.
     package func check(_ run: QueuedRun, in repository: WatchedRepository) async throws {
-        // What is not there, or no longer, has a verdict of its own.
+        // A missing commit gets another verdict later.
         guard let head = OID(hex: run.request.head) else { return }
         do {
             try await withRepository(at: repository.store) { store in
@@ -52,7 +52,7 @@ extension EarlyVerdict {
 }
 
 extension TreeExcess {
-    /// How the limit is raised, where it can be.
+    /// How to raise the limit, if that is possible.
     fileprivate var suggestion: String {
         switch measure {
         case .entries: "if the repository is that large, start the daemon with `--tree-limit entries=NUMBER`"

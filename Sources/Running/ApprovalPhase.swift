@@ -7,20 +7,20 @@ import Foundation
 import Logging
 import Pipeline
 
-/// The phase in which a run waits for people: before its first step, and at steps that are gates.
+/// The phase in which a run waits for approvals: before its first step, and at gates.
 struct ApprovalPhase: Sendable {
     let index: Store.Index
     let waiters: ApprovalWaiters
     let log: Logger
 
-    /// What becomes of a run whose gate could not be answered before the box shut down.
+    /// What happens to a run with an unanswered gate when the daemon shuts down.
     enum Parking: Sendable, Equatable {
-        /// It waits in the index and is run again, from the start, when the box comes back.
+        /// It is queued again and runs from the start when the daemon is back.
         case putBack(reason: String)
         case ends(reason: String)
     }
 
-    /// Puts the run back to wait for the answer to a question; false if a newer run or a cancellation was faster.
+    /// Puts the run back until a question is answered; false if a newer run or a cancellation came first.
     func hold(_ task: RunTask, for question: Approval, _ trust: Trust) async -> Bool {
         let (run, stop) = (task.run, task.stop)
         guard stop.request == nil else { return false }
@@ -29,7 +29,7 @@ struct ApprovalPhase: Sendable {
             log.notice(
                 "run \(run.id) needs approval: \(TerminalText.name(question.why, limit: 500)); \(Approval.command(run.id))"
             )
-            // Cancelled in the moment in which it was put back: nobody else will see that.
+            // It was cancelled at the moment at which it was put back, so no other code will notice that.
             if let request = stop.request, try await index.cancelQueued(run.id, reason: request.reason) {
                 log.info("run \(run.id) was cancelled before it waited for approval")
             }
@@ -40,7 +40,8 @@ struct ApprovalPhase: Sendable {
         }
     }
 
-    /// Asks about a step, in the index so that the question outlives the process, and waits for the answer.
+    /// Asks for the approval of a step and waits for the answer. The question is in the index, so it outlives the
+    /// process.
     func decision(
         on step: String, of run: QueuedRun, _ prepared: RunPreparation, _ stop: StopSignal
     ) async -> ApprovalDecision? {
@@ -57,7 +58,7 @@ struct ApprovalPhase: Sendable {
                 )
                 return await waiters.answer(about: step, of: run.id, stop: stop).flatMap(ApprovalDecision.init)
             } catch {
-                // A full disk passes; a gate must neither open nor fail for it.
+                // A full disk is temporary; a gate must neither open nor fail because of it.
                 log.error("run \(run.id) can't ask for approval of \"\(TerminalText.name(step))\" yet: \(error)")
                 do { try await Task.sleep(for: .seconds(2)) } catch { return nil }
             }
@@ -65,7 +66,7 @@ struct ApprovalPhase: Sendable {
         return nil
     }
 
-    /// What people said about the run and its steps, with the word on another run that held for this one.
+    /// The approvals of the run and its steps, and an approval of another run that is valid for this one.
     func approvals(_ prepared: RunPreparation, _ id: RunID) async -> [Approval]? {
         var all = (try? await index.approvals(of: id)) ?? []
         if let word = prepared.approval, !all.contains(word) { all.insert(word, at: 0) }
@@ -73,7 +74,7 @@ struct ApprovalPhase: Sendable {
         return all.isEmpty ? nil : all
     }
 
-    /// Decides about a run whose gate was still closed when the daemon shut down; nil for every other run.
+    /// Decides about a run whose gate was unanswered when the daemon shut down; nil for every other run.
     func parking(_ task: RunTask, _ prepared: RunPreparation, _ report: Report) async -> Parking? {
         guard waiters.leave(task.id), task.stop.request == nil, report.verdict == .cancelled else { return nil }
         return await park(task.run, prepared, report.steps)
@@ -94,8 +95,8 @@ struct ApprovalPhase: Sendable {
         }
     }
 
-    /// A test is run again; so is a release in which no step has started that could have acted on the world: one with
-    /// network or secrets. Any other release ends, because none of its steps may run twice.
+    /// A test is repeated, and so is a release in which no step with network or secrets has started, since only such a
+    /// step can have effects outside. Any other release ends, because its steps must not run twice.
     static func parking(_ request: RunRequest, _ plan: Plan, _ steps: [StepRecord]) -> Parking {
         let started = Set(steps.filter { !$0.attempts.isEmpty }.map(\.name))
         let acted = plan.steps.filter { step in

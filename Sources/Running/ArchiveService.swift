@@ -4,17 +4,17 @@ import Results
 import Sandbox
 package import Store
 
-/// Brings ended runs from the index into `archive.git`, and keeps that in order. Nobody waits for it: readers find a run in
-/// either.
+/// Writes ended runs from the index into `archive.git`, and packs the archive. Nobody waits for it: readers find a run
+/// in either place.
 package actor ArchiveService {
     private let store: ArchiveStore
     private let index: Store.Index
     private let log: Logger
-    /// How long it waits for more runs to end, which are then written and flushed together.
+    /// How long it waits for more runs to end, so that they are written and flushed together.
     private let rest: Duration
-    /// Runs that can't be archived, and of which that was said.
+    /// Runs that can't be archived, and were reported.
     private var refused: Set<RunID> = []
-    /// Whether the last export failed as a whole.
+    /// Whether the whole last export failed.
     private var isBehind = false
 
     package init(store: ArchiveStore, index: Store.Index, log: Logger, rest: Duration = .seconds(1)) {
@@ -24,8 +24,8 @@ package actor ArchiveService {
         self.rest = rest
     }
 
-    /// Exports what an earlier process has left, and then runs as they end, until the task is cancelled. What fails is
-    /// tried again.
+    /// Exports the runs that an earlier process left, and then runs as they end, until the task is cancelled. Failures
+    /// are retried.
     package func run() async {
         for await _ in store.news {
             repeat {
@@ -34,9 +34,9 @@ package actor ArchiveService {
         }
     }
 
-    /// Exports all runs that wait.
+    /// Exports all waiting runs.
     ///
-    /// - Returns: False where the archive could not be written; the runs are still in the index then.
+    /// - Returns: False if the archive could not be written; the runs are still in the index then.
     @discardableResult
     package func export() async -> Bool {
         do {
@@ -50,14 +50,14 @@ package actor ArchiveService {
         } catch is CancellationError {
             return true
         } catch {
-            // Said once: it is tried again every second.
+            // Reported once, since it is retried every second.
             if !isBehind { log.error("archive.git can't be written; ended runs stay in the index, retrying: \(error)") }
             isBehind = true
             return false
         }
     }
 
-    /// Packs the archive when many small objects have come together; libgit2 can't, so `git gc` does.
+    /// Packs the archive when it has many small objects. libgit2 can't do this, so `git gc` does.
     package func pack() async {
         do {
             let maintenance = try store.maintenance()

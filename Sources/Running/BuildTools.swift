@@ -7,7 +7,7 @@ import Control
 import Engine
 import Foundation
 
-/// What this machine compiles workflows and encloses steps with; each is found out when first wanted.
+/// The machine's tools for compiling workflows and for sandboxes; each is found when it is first needed.
 package actor BuildTools {
     /// The `stepinit` program.
     package nonisolated let stepInit: String
@@ -18,7 +18,7 @@ package actor BuildTools {
     private var found: Sandboxing?
 
     /// - Parameter executable: The path of this pipectl; nil for that of this process.
-    /// - Throws: ``RequestError`` where `stepinit` is missing.
+    /// - Throws: ``RequestError`` if `stepinit` is missing.
     package init(folder: StateFolder, options: BoxOptions, executable: String?) throws {
         self.folder = folder
         self.options = options
@@ -26,7 +26,7 @@ package actor BuildTools {
         stepInit = try Installation.stepInit(beside: executable)
     }
 
-    /// The compiled workflows. Made when first wanted, so that reports can be read where no compiler is.
+    /// The cache of compiled workflows. It is made when first needed, so that reports can be read without a compiler.
     package func programs() async throws -> ProgramCache {
         if let cache { return cache }
         let library = try PipelineLibrary.find(beside: executable)
@@ -35,7 +35,7 @@ package actor BuildTools {
         if let shutdown = options.shutdown { programSandbox.afterEnd = { await shutdown.leaveIfTold(after: $0) } }
         let made = ProgramCache(
             directory: folder.programs, library: library, toolchain: toolchain, programSandbox: programSandbox)
-        // Another caller may have been faster; all must share one, which compiles a program once.
+        // Another caller may have been faster. All must share one cache, which compiles each program once.
         let kept = cache ?? made
         cache = kept
         return kept
@@ -45,7 +45,7 @@ package actor BuildTools {
         try await Toolchain.find(memory: "\(folder.programs)/toolchain.json")
     }
 
-    /// What encloses steps and programs here; tried out when first wanted.
+    /// How steps and programs are sandboxed; tested when first needed.
     package func sandboxing() async -> Sandboxing {
         if let found { return found }
         let tried = await Sandboxing.find(
@@ -57,14 +57,14 @@ package actor BuildTools {
         return kept
     }
 
-    /// Has what the machine's settings are now looked at, if that was not done a moment ago; the next run would have to.
+    /// Updates the copy of the machine's settings unless that was done a moment ago, so that the next run need not.
     ///
-    /// Returns at once: where a disk of theirs does not answer, that is no look's affair.
+    /// It returns at once, since a disk that hangs must not delay an observation.
     package func lookAtSettings() {
         guard let settings = found?.sandbox?.settings else { return }
         DispatchQueue.global().async { settings.renew() }
     }
 
-    /// Gives back what the kernel has for this process.
+    /// Removes the control groups of this process.
     package func close() { found?.controlGroups?.close() }
 }

@@ -11,7 +11,7 @@ import Sandbox
 import SystemPackage
 import WorkflowPrograms
 
-/// The phase that runs the plan's steps: it turns what the phases before found and provided into the engine's setting.
+/// The phase that runs the plan's steps. It turns the results of the earlier phases into the engine's setting.
 struct ExecutePhase: Sendable {
     let pool: SlotPool
     let approval: ApprovalPhase
@@ -19,17 +19,17 @@ struct ExecutePhase: Sendable {
     let settings: Settings
     let monitor: RunMonitor
 
-    /// What is the same for all runs.
+    /// Settings that are the same for all runs.
     struct Settings: Sendable {
         /// The `stepinit` program.
         var stepInit: String
         var options: BoxOptions
         var controlGroups: ControlGroups?
-        /// Makes sandboxes ready for the runs that follow; nil where nothing is made ready.
+        /// Prepares sandboxes for later runs; nil if none are prepared.
         var sandboxPool: SandboxPool?
     }
 
-    /// - Parameter journal: Where steps write down what they are about to do; nil where they may be done again.
+    /// - Parameter journal: Where steps record what they are about to do; nil if they may be repeated.
     func execute(
         _ task: RunTask, _ prepared: RunPreparation, _ proofs: RunProofs, _ provided: ProvidePhase.Provided,
         journal: StepJournal?
@@ -39,13 +39,14 @@ struct ExecutePhase: Sendable {
         setting.knownFlaky = await order.index.knownFlaky(for: prepared.plan, of: task.request.repository)
         setting.order = await order.steps(of: prepared, task.request)
         if let resumption = provided.lease.resumption {
-            // What passes here may depend on what a failed attempt left: it proves nothing.
+            // A pass here may depend on what a failed attempt left, so it is no proof.
             setting.carried = resumption.carried
         } else {
             (setting.keys, setting.proved) = (proofs.keys, proofs.proved)
         }
         (setting.withheld, setting.tracked) = (proofs.keyed.withheld, proofs.keyed.tracked)
-        // The next run could only read the caches that this one writes until its sandboxes have ended.
+        // A run that writes caches lets the next one start only after its sandboxes have ended; otherwise that one
+        // could only read them.
         if provided.enclosed.written.isEmpty { setting.finished = { [monitor] in monitor.stepsEnded(task) } }
         let mayWait = prepared.plan.steps.contains { $0.action == .approval }
         let runner = Runner(setting: setting, pool: pool) { [monitor] event in
@@ -87,7 +88,7 @@ struct ExecutePhase: Sendable {
             closureCommand: { program.closureCommand(workflow: workflow, step: $0, contextFile: contextFile) })
         place.workspaceMount = space.mount
         place.runSandbox = enclosed.runSandbox
-        // A sandbox that waited shows the folder that was there before. A checkout after failed layers is another one.
+        // A standby sandbox shows the folder that existed before. A checkout after failed layers is another one.
         place.standby = space.problem == nil ? enclosed.standby : nil
         place.controlGroups = settings.controlGroups
         place.rooms = provided.reviews.compactMapValues(\.room)
@@ -95,7 +96,7 @@ struct ExecutePhase: Sendable {
         return place
     }
 
-    /// Has sandboxes made ready for the next runs; nil if there is nothing to make ready.
+    /// What prepares sandboxes for the next runs; nil if there is nothing to prepare.
     private func sandboxesForNext(
         _ task: RunTask, _ prepared: RunPreparation, _ provided: ProvidePhase.Provided
     ) -> (@Sendable () -> Void)? {

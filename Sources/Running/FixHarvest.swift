@@ -8,30 +8,30 @@ import Git
 import TestIntegrity
 import Pipeline
 
-/// What a fixer left in its workspace, made into a commit by the box: of the workspace only names, stamps and the bytes of
-/// regular files are read, and of its `.git` nothing.
+/// Makes a commit from the files that a fixer left. It reads only names, stamps and contents of regular files of the
+/// workspace, and nothing of its `.git`.
 struct FixHarvest: Sendable {
-    /// Bytes of one file of a fix, at most.
+    /// The largest file of a fix, in bytes.
     static let mostFileBytes = 16 << 20
 
-    /// The commit that the workspace began as, and the change's own, on top of which the fix is put.
+    /// The commit of the workspace, and the change's own head, on top of which the fix is put.
     let tested: OID
     let head: OID
-    /// The rules that a fix may not break, beside the standard ones.
+    /// The rules that a fix must not break, in addition to the standard ones.
     let rules: [IntegrityRule]
-    /// A folder of the run's own, out of the reach of steps.
+    /// A folder of the run that steps can't reach.
     let scratch: String
 
     struct Result: Sendable {
         var outcome: FixOutcome
-        /// For a person, with names of the fixer's in it.
+        /// For people; it contains names that the fixer chose.
         var reason: String
         var tree: OID?
         var leftOut = 0
         var breaches: [Breach] = []
     }
 
-    /// Goes through the workspace as far as Git would: not into what the tested tree ignores.
+    /// Scans the workspace as Git would: without folders that the tested tree ignores.
     func scan(_ view: String, store: Repository) throws -> WorkspaceScan {
         let before = try Beginning(store.commit(tested).tree, in: store)
         let ignored = try IgnoreRules(
@@ -42,11 +42,11 @@ struct FixHarvest: Sendable {
         }
     }
 
-    /// What the tested tree has.
+    /// The content of the tested tree.
     private struct Beginning {
         let tree: OID
         var files: [[UInt8]: TreeEntry] = [:]
-        /// Those that hold something tracked.
+        /// Folders that contain a tracked file.
         var folders: Set<[UInt8]> = []
         var submodules: Set<[UInt8]> = []
 
@@ -62,7 +62,7 @@ struct FixHarvest: Sendable {
             }
         }
 
-        /// The topmost folder above a path that holds nothing tracked.
+        /// The topmost folder above a path that contains no tracked file.
         func newFolder(above path: [UInt8]) -> [UInt8]? {
             for (place, byte) in path.enumerated() where byte == UInt8(ascii: "/") {
                 let folder = Array(path[..<place])
@@ -72,7 +72,7 @@ struct FixHarvest: Sendable {
         }
     }
 
-    /// Makes a tree of what has changed since `before`, as it would be on top of the change's head.
+    /// Makes a tree of everything that changed since `before`, on top of the change's head.
     func take(since before: WorkspaceScan, from view: String, into store: Repository) throws -> Result {
         let after = try scan(view, store: store)
         let beginning = try Beginning(store.commit(tested).tree, in: store)
@@ -91,7 +91,7 @@ struct FixHarvest: Sendable {
             before.entries[path] != nil
                 || beginning.newFolder(above: path).map { before.folders.contains($0) } ?? false
         }
-        // Git ignores what has this name, and takes the folder that it is in for a repository of its own.
+        // Git ignores a file with this name, and treats its folder as a repository of its own.
         for path in after.folders.subtracting(before.folders).union(after.entries.keys) where !isLeft(path) {
             let name = String(decoding: path.split(separator: UInt8(ascii: "/")).last ?? [], as: UTF8.self)
             if TreeName.isGit(name) { return refused(path, "some systems treat it as .git") }
@@ -100,7 +100,8 @@ struct FixHarvest: Sendable {
             let old = beginning.files[path]
             let new = after.entries[path]
             if old == nil {
-                // Not tracked: what steps had left there, what Git would pass over, and what no tree can hold.
+                // Not included: untracked files from earlier steps, files that Git ignores, and types that no tree can
+                // contain.
                 if isLeft(path) || new == nil || new?.kind == .other || ignored.ignores(path, isFolder: false) {
                     leftOut += 1
                     continue
@@ -147,7 +148,8 @@ struct FixHarvest: Sendable {
         return try onTopOfHead(store.tree(beginning.tree, changing: files), beginning.tree, leftOut, store)
     }
 
-    /// The tested tree is the change merged with its target; a commit of the change has only what is the change's.
+    /// The tested tree is the change merged with its target; a commit of the change must contain only the change's
+    /// part.
     private func onTopOfHead(_ fixed: OID, _ beginning: OID, _ leftOut: Int, _ store: Repository) throws -> Result {
         let own = try store.commit(head).tree
         if own == beginning { return Result(outcome: .made, reason: "", tree: fixed, leftOut: leftOut) }
@@ -163,7 +165,7 @@ struct FixHarvest: Sendable {
         }
     }
 
-    /// Whether it weakens tests of the change.
+    /// The ways in which it weakens tests of the change.
     func breaches(of commit: OID, in repository: String, _ reader: any SwiftSourceReader) async throws -> [Breach] {
         let paths = rules.filter { if case .untouched = $0 { true } else { false } }
         return try await ChangeSources(in: repository, from: head, to: commit, reader: reader)

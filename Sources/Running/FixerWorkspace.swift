@@ -17,23 +17,23 @@ import Logging
 import Pipeline
 import Sandbox
 
-/// How the workspace was before the fixer began.
+/// The state of the workspace before the fixer started.
 struct FixBeginning: Sendable {
     var role: FixRole
     var scan: WorkspaceScan
     var harvest: FixHarvest
 }
 
-/// The workspace of a fixer at work: a run of one step in the failed run's files, of which the box makes a commit.
+/// The workspace of a fixer: a run of one step in the failed run's files, from which the daemon makes a commit.
 struct FixerWorkspace: Sendable {
     let index: Store.Index
     let store: ArchiveStore
-    /// What must change before a run passes, for those who are to change it.
+    /// Makes the bundle, which says what must change before a run passes.
     let bundle: @Sendable (BundleRequest) async throws -> String
     /// Reads the Swift files that a fixer changed.
     let reader: any SwiftSourceReader
 
-    /// Hands the fixer what it needs and notes how its workspace is; nil in all other runs.
+    /// Writes the fixer's input and records the state of its workspace; nil for all other runs.
     func begin(
         _ prepared: RunPreparation, _ run: QueuedRun, in repository: WatchedRepository, _ space: Workspace,
         folder: String
@@ -43,7 +43,7 @@ struct FixerWorkspace: Sendable {
             tested: prepared.tested, head: head, rules: prepared.declaration.integrity ?? [],
             scratch: try await scratch(in: folder))
         var earlier: [FixMaterial.Earlier] = []
-        // Not from the failed run's report, which may be behind by the attempt before this one.
+        // The failed run's report may lack the latest attempt.
         let tried = FixSequence(run: role.of, parts: try await FixSequence.parts(of: role.of, index, store)).attempts
         for attempt in tried where attempt.number < role.attempt {
             var one = FixMaterial.Earlier(attempt: attempt)
@@ -81,9 +81,9 @@ struct FixerWorkspace: Sendable {
         return path
     }
 
-    /// Makes a commit of what the fixer has left; the run passes only if there is one.
+    /// Makes a commit of the files that the fixer has left; the run passes only if there is one.
     ///
-    /// Only before the workspace is closed, and when nothing of the run lives.
+    /// Call it before the workspace is closed, when no process of the run is alive.
     func end(
         _ beginning: FixBeginning?, _ outcome: inout RunOutcome, _ run: QueuedRun, in repository: WatchedRepository,
         _ space: Workspace, folder: String
@@ -157,7 +157,7 @@ struct FixerWorkspace: Sendable {
         var files: [FileChange]
     }
 
-    /// The commit as `git am` takes it, kept as an artifact of the fixer's run.
+    /// The commit as a patch for `git am`, stored as an artifact of the fixer's run.
     private func patch(
         of commit: OID, in repository: WatchedRepository, folder: String
     ) async throws -> ArtifactRecord {

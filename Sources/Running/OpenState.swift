@@ -14,14 +14,14 @@ package struct OpenState: Sendable {
     package let reserve: ReservedDiskSpace
     private let lock: StateLock
 
-    /// Takes the state folder for this process alone.
+    /// Opens the state folder for this process alone.
     ///
-    /// - Parameter purpose: What this process does, for the one that finds the state locked: `watch`.
+    /// - Parameter purpose: The command that other processes are told about: `watch`.
     /// - Throws: An error with the next step: the state is locked or damaged.
     package init(_ folder: StateFolder, purpose: String, log: Logger) async throws {
         try folder.create()
         let reserve = ReservedDiskSpace(path: folder.reserve)
-        // Without room nothing can be begun, not even the lock's note.
+        // Without space nothing can be started, not even the lock's note be written.
         if let free = DiskSpace.free(at: folder.path), free < 1 << 20 { _ = reserve.release() }
         lock = try StateLock.acquire(folder, purpose: purpose)
         for path in StaleTemporaryFiles.remove(from: folder, olderThan: Date()) {
@@ -34,7 +34,7 @@ package struct OpenState: Sendable {
         self.reserve = reserve
     }
 
-    /// Opens the index, checked; one that is gone is not begun anew while the archive knows of runs.
+    /// Opens and checks the index. A missing one is not created while the archive has runs.
     private static func openIndex(_ folder: StateFolder, _ archive: ArchiveStore) async throws -> Store.Index {
         let size = try? FileManager.default.attributesOfItem(atPath: folder.index)[.size] as? NSNumber
         if (size?.intValue ?? 0) == 0 {
@@ -45,7 +45,7 @@ package struct OpenState: Sendable {
         return try Store.Index(path: folder.index)
     }
 
-    /// Decides about what an earlier process left running.
+    /// Decides about the runs that an earlier process left running.
     package func recover(log: Logger) async throws {
         let settled = try await archive.settle(index)
         for id in settled.finished { log.notice("run \(id) had ended; recorded its verdict") }
@@ -72,6 +72,6 @@ package struct OpenState: Sendable {
         }
     }
 
-    /// Gives the state folder back.
+    /// Releases the state folder.
     package func close() { lock.release() }
 }

@@ -6,16 +6,16 @@ import Archive
 import Concurrency
 import WorkflowPrograms
 
-/// The first phase: the tested commit, the workflow program, the trust in both, and the plan.
+/// The first phase: finds the tested commit, the workflow program, how far both are trusted, and the plan.
 struct PreparePhase: Sendable {
     let programs: ProgramCache
     let index: Store.Index
     let order: RunOrder
     let gate: TreeGate
-    /// Whether definitions that nobody has read may be compiled here: in a sandbox, or because the user allows it.
+    /// Whether untrusted definitions may be compiled here: in a sandbox, or because the user allows it without one.
     let reviewsDefinitions: Bool
 
-    /// - Throws: ``EarlyVerdict`` when the verdict is clear without a step, or a person must be asked first.
+    /// - Throws: ``EarlyVerdict`` if the verdict is known without a step, or a person must approve first.
     func prepare(_ task: RunTask) async throws -> RunPreparation {
         try await gate.check(task.run, in: task.repository)
         return try await RunPreparation.make(
@@ -24,7 +24,7 @@ struct PreparePhase: Sendable {
         ) { [index] in try await index.approval(holdingFor: $0) }
     }
 
-    /// What the definition that a change brings would do; given up as soon as the run is stopped.
+    /// What the change's own definition would do; the review ends when the run is stopped.
     func definitionReview(_ task: RunTask, _ prepared: RunPreparation) async -> Finding? {
         guard prepared.editsDefinition, reviewsDefinitions else { return nil }
         return await withTaskGroup(of: Finding?.self) { group in

@@ -14,7 +14,8 @@ import Pipeline
 import Sandbox
 import WorkflowPrograms
 
-/// The phase that provides what steps run in: sandbox, workspace, secrets, and what reviewers and fixers are handed.
+/// The phase that provides the surroundings of steps: sandbox, workspace, secrets, and the input of reviewers and
+/// fixers.
 struct ProvidePhase: Sendable {
     let sandbox: SandboxSource
     let workspaces: WorkspaceProvider
@@ -22,7 +23,7 @@ struct ProvidePhase: Sendable {
     let fixer: FixerWorkspace
     let log: Logger
 
-    /// What a run has while its steps run; given back by ``ProvidePhase/close(_:_:_:outcome:)``.
+    /// The surroundings of a run while its steps run; ``ProvidePhase/close(_:_:_:outcome:)`` takes them back.
     struct Provided: Sendable {
         let enclosed: RunSandboxLease
         let lease: WorkspaceProvider.Lease
@@ -32,8 +33,8 @@ struct ProvidePhase: Sendable {
         let fix: FixBeginning?
     }
 
-    /// - Throws: ``EarlyVerdict`` for unread code where nothing can enclose it; what Git or the disk says. Nothing is left
-    ///   to give back then.
+    /// - Throws: ``EarlyVerdict`` for unmerged code without a sandbox; errors of Git or the disk. Then nothing is left
+    ///   to give back.
     func provide(_ task: RunTask, _ prepared: RunPreparation, _ proofs: RunProofs) async throws -> Provided {
         try await makeFolders(task, prepared)
         let secrets = try await sandbox.secrets(for: prepared, of: task.run)
@@ -67,7 +68,7 @@ struct ProvidePhase: Sendable {
                 try FileManager.default.createDirectory(
                     atPath: LocalPlace.shown(in: folder), withIntermediateDirectories: true)
             }
-            // Only steps that are Swift code read the context.
+            // Only closure steps read the context.
             guard prepared.plan.steps.contains(where: { $0.action == .closure }) else { return }
             try SmallFile.write(
                 WorkflowProgram.contextData(prepared.context), to: RunSandboxLease.contextFile(in: folder),
@@ -75,7 +76,7 @@ struct ProvidePhase: Sendable {
         }
     }
 
-    /// Takes what a fixer made, ends the workspace's mount, and gives the sandbox back.
+    /// Takes the fixer's commit, unmounts the workspace, and gives the sandbox back.
     func close(
         _ provided: Provided, _ task: RunTask, _ prepared: RunPreparation, outcome: inout RunOutcome
     ) async -> FinishedWorkspace {
@@ -98,19 +99,19 @@ struct ProvidePhase: Sendable {
         return finished
     }
 
-    /// Notes that no step needed a workspace, so that the run leaves no snapshot.
+    /// Records that no step needed a workspace, so the run leaves no snapshot.
     func skip(_ task: RunTask, _ prepared: RunPreparation) async {
         _ = await workspaces.snapshots.leaving(prepared.preparedRun(task), isWhole: false)
     }
 }
 
-/// Where runs get their sandboxes and secrets from.
+/// The source of runs' sandboxes and secrets.
 struct SandboxSource: Sendable {
     let sandboxing: Sandboxing
     let state: StateFolder
     let options: BoxOptions
 
-    /// - Throws: ``EarlyVerdict`` for unread code where nothing can enclose it.
+    /// - Throws: ``EarlyVerdict`` for unmerged code without a sandbox.
     func lease(_ run: PreparedRun, at place: RunDirectories) throws -> RunSandboxLease {
         do {
             return try RunSandboxLease.make(
@@ -121,7 +122,7 @@ struct SandboxSource: Sendable {
         }
     }
 
-    /// What the run is given of the secrets that its steps name: nothing unless its code is trusted.
+    /// The secrets that the run's steps name; none unless its code is merged.
     func secrets(for prepared: RunPreparation, of run: QueuedRun) async throws -> RunSecrets {
         guard prepared.trust == .merged, !run.request.options.isForAgent else { return .withheld }
         guard prepared.plan.steps.contains(where: { !$0.secrets.isEmpty }) else { return .none }

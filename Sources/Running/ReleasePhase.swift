@@ -10,16 +10,16 @@ import Git
 import Logging
 import Sandbox
 
-/// The last phase: gives back what a run had, and removes its folders.
+/// The last phase: gives back what a run used, and removes its folders.
 struct ReleasePhase: Sendable {
     let workspaces: WorkspaceProvider
     let users: StepUsers
-    /// Removes folders when it disturbs no run; nil where each run removes its own.
+    /// Removes folders when that disturbs no run; nil if each run removes its own.
     let reaper: DirectoryReaper?
     let log: Logger
 
     /// - Parameters:
-    ///   - finished: Nil where the run ended before it had a workspace.
+    ///   - finished: Nil if the run ended before it had a workspace.
     ///   - report: The recorded report; nil for a run without one.
     func release(_ finished: FinishedWorkspace?, _ task: RunTask, report: Report?) async {
         if let finished { await workspaces.release(finished, in: task.place, report: report) }
@@ -29,7 +29,7 @@ struct ReleasePhase: Sendable {
         if !isLeft { await removeFolders(of: task) }
     }
 
-    /// The same for a run that was put back. Its folders go at once: it may start again any moment.
+    /// The same for a run that was put back. Its folders are removed at once, since it may start again at any moment.
     func putBack(_ finished: FinishedWorkspace?, _ task: RunTask) async {
         if let finished { await workspaces.release(finished, in: task.place, report: nil) }
         await closeSandbox(of: task.place)
@@ -37,7 +37,7 @@ struct ReleasePhase: Sendable {
         await removeFolders(of: task)
     }
 
-    /// Ends the sandbox of a run that came to its end without it.
+    /// Ends the sandbox of a run that did not use it.
     private func closeSandbox(of place: RunDirectories) async {
         guard place.isOpen else { return }
         try? await offThread { [users] in place.close(users) }
@@ -52,7 +52,7 @@ struct ReleasePhase: Sendable {
         }
     }
 
-    /// Lets `git gc` have the run's merge.
+    /// Lets `git gc` remove the run's merge.
     private func unpinMerge(of task: RunTask) async {
         let store = task.repository.store
         do {

@@ -4,7 +4,7 @@ package import Foundation
 import Pipeline
 
 extension Report {
-    /// The report of a run that begins: everything that is known before it is prepared.
+    /// The report of a run that starts, with everything that is known before it is prepared.
     package init(starting run: QueuedRun, at start: Date) {
         let request = run.request
         self.init(

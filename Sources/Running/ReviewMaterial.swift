@@ -14,18 +14,18 @@ import Pipeline
 import Sandbox
 import SystemPackage
 
-/// What steps that review a change are handed: the difference, the rules, and what earlier reviews found.
+/// The input of steps that review a change: the difference, the rules, and findings of earlier reviews.
 struct ReviewMaterial: Sendable {
     let index: Store.Index
     let reports: any ReportSource
 
-    /// Bytes of the difference, and of the rules together, that a reviewer is handed.
+    /// The most bytes of the difference, and of the rules together, that a reviewer gets.
     private static let diffBytes = 512 << 10
     private static let ruleBytes = 128 << 10
-    /// Runs of the change in which its last review is looked for.
+    /// The number of runs of the change among which the last review is searched.
     private static let lookBack = 30
 
-    /// Writes what the plan's reviewers are handed, where their steps find it; by the step.
+    /// Writes the input of the plan's reviewers to their folders; returns it by step.
     func write(
         _ prepared: RunPreparation, _ run: QueuedRun, in repository: WatchedRepository, folder: String
     ) async throws -> [String: ReviewInput] {
@@ -57,14 +57,14 @@ struct ReviewMaterial: Sendable {
         return inputs
     }
 
-    /// What the newest review of the same change came to.
+    /// The record of the newest review of the same change.
     private func lastReview(_ step: String, of run: QueuedRun) async -> ReviewRecord? {
         guard let change = run.request.change else { return nil }
         let filter = RunFilter(
             repository: run.request.repository, workflow: run.request.workflow, change: change.name, states: [.ended],
             before: run.id, limit: Self.lookBack)
         for summary in (try? await index.runs(filter)) ?? [] where summary.isArchived {
-            // Of commits that nobody has taken over nothing is to be said.
+            // Commits of a fixer that nobody has applied are not reviewed.
             if summary.fix != nil { continue }
             let report = try? await reports.report(summary.id)
             if let record = report?.steps.first(where: { $0.name == step })?.review { return record }
@@ -88,7 +88,7 @@ struct ReviewMaterial: Sendable {
         let input = ReviewInput(
             head: request.head, since: since?.hex, earlier: last?.findings ?? [], isKnown: last?.head == request.head)
         if input.isKnown { return (input, "") }
-        // After a rebase nobody can say what is new, so all is looked at again; what was said is not repeated.
+        // After a rebase it is unknown what is new, so the whole change is reviewed; earlier findings are not repeated.
         let diff: String
         if let since, let head = OID(hex: request.head) {
             diff = try store.patch(from: since, to: head, maximumBytes: diffBytes)
@@ -98,7 +98,7 @@ struct ReviewMaterial: Sendable {
             diff = try store.patch(from: store.commit(tested).parents.first, to: tested, maximumBytes: diffBytes)
         }
         var rules = ""
-        // The target's, as the definition is: a change can't rewrite what it is judged by.
+        // The target's rules, like the definition: a change can't rewrite the rules that judge it.
         let source = OID(hex: prepared.definition.commit) ?? tested
         for path in plan.rules {
             guard let entry = try store.entry(path, at: source), [.blob, .executable].contains(entry.kind) else {

@@ -10,16 +10,16 @@ import Foundation
 import Git
 import Pipeline
 
-/// What the phases up to the evaluation came to.
+/// The result of all phases up to the evaluation.
 package struct RunEnding: Sendable {
     var draft: ReportDraft
     /// Paths below the run's folder of results.
     var resultFiles: [String] = []
-    /// Nil where the run ended before it had a workspace.
+    /// Nil if the run ended before it had a workspace.
     var workspace: FinishedWorkspace?
-    /// Why the run has no verdict yet and waits in the queue again; nil where it has one.
+    /// Why the run has no verdict and is queued again; nil if it has a verdict.
     var putBack: String?
-    /// Whether its workflow wants the causes of new failures looked for.
+    /// Whether its workflow wants failures of the branch bisected.
     package var bisectsWhenRed = false
 
     package init(report: Report) { draft = ReportDraft(report: report) }
@@ -29,7 +29,7 @@ package struct RunEnding: Sendable {
         set { draft.report = newValue }
     }
 
-    /// Notes what is known once the run is prepared.
+    /// Records the facts of a prepared run.
     mutating func take(_ prepared: RunPreparation) {
         report.testedCommit = prepared.tested.hex
         report.testedTree = prepared.tree.hex
@@ -40,7 +40,7 @@ package struct RunEnding: Sendable {
         bisectsWhenRed = prepared.declaration.bisectsWhenRed == true
     }
 
-    /// Notes what the steps came to.
+    /// Records the results of the steps.
     mutating func take(_ ended: EndedSteps, _ prepared: RunPreparation) {
         let outcome = ended.outcome
         workspace = ended.workspace
@@ -58,11 +58,11 @@ package struct RunEnding: Sendable {
         resultFiles = outcome.resultFiles
     }
 
-    /// Notes a verdict that was clear before the first step.
+    /// Records a verdict that was known before the first step.
     mutating func take(_ early: EarlyVerdict, stop: StopRequest?) {
         (report.verdict, report.reason) = (early.verdict, early.reason)
         if early.question != nil {
-            // A newer run overtook it while it was prepared: nobody is asked any more.
+            // A newer run superseded it while it was prepared, so nobody is asked for approval.
             report.verdict = stop.map { $0.kind == .superseded } ?? true ? .superseded : .cancelled
             report.reason = stop?.reason ?? "A newer run took its place."
         }
@@ -72,7 +72,7 @@ package struct RunEnding: Sendable {
         report.testedCommit = early.tested?.hex
     }
 
-    /// Notes that the run could not be carried out.
+    /// Records that the run could not be executed.
     mutating func take(_ error: any Error) {
         report.verdict = .infrastructure
         report.reason =
@@ -81,11 +81,11 @@ package struct RunEnding: Sendable {
     }
 }
 
-/// What a run's steps came to, and what they left.
+/// The results of a run's steps, and their workspace.
 struct EndedSteps: Sendable {
     var outcome: RunOutcome
-    /// About a workflow definition that the change brings.
+    /// The finding about the workflow definition that the change brings.
     var review: Finding?
-    /// Nil where every step was proved, so that none needed a workspace.
+    /// Nil if every step was proved, so that none needed a workspace.
     var workspace: FinishedWorkspace?
 }

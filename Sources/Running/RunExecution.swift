@@ -45,7 +45,7 @@ package struct RunExecution: SchedulerHost {
         }
     }
 
-    /// Says how a run ended; of one that was put back, nothing.
+    /// Logs how a run ended; nothing for one that was put back.
     private func sayEnd(of id: RunID) async {
         guard let run = try? await pipelines.state.index.run(id), let line = RunEndLine.text(run) else { return }
         log.info("\(line)")

@@ -9,7 +9,8 @@ package import Engine
 import Foundation
 package import Pipeline
 
-/// Where a run says how far it is: to the live view at once, because the queue is decided by it, and to listeners.
+/// Receives a run's progress and passes it on: to the live view at once, since the queue depends on it, and to
+/// listeners.
 package struct RunMonitor: Sendable {
     package let live: LiveBoard
     package let events: EventStream
@@ -39,7 +40,7 @@ package struct RunMonitor: Sendable {
         }
     }
 
-    /// All steps are proved, so none is run.
+    /// All steps are proved, so none runs.
     package func proved(_ steps: [StepRecord], _ id: RunID) {
         live.update(id) { live in live.steps = steps.map { LiveRun.Step(record: $0) } }
     }
@@ -54,7 +55,7 @@ package struct RunMonitor: Sendable {
         scheduler.note(live.isParked(id) ? .waitingForApproval : .running, of: id)
     }
 
-    /// Lets another run start: what is left of this one needs the disk more than the processor.
+    /// Lets another run start: the rest of this one needs the disk more than the processor.
     package func stepsEnded(_ task: RunTask) {
         scheduler.note(.finishing, of: task.id)
     }

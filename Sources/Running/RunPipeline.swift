@@ -11,7 +11,7 @@ import Foundation
 import Pipeline
 import TestIntegrity
 
-/// Takes one claimed run through its phases to its verdict. Whatever goes wrong becomes part of the report.
+/// Takes one claimed run through its phases to its verdict. Every error becomes part of the report.
 struct RunPipeline: Sendable {
     let prepare: PreparePhase
     let approve: ApprovalPhase
@@ -19,7 +19,7 @@ struct RunPipeline: Sendable {
     let provide: ProvidePhase
     let execute: ExecutePhase
     let evaluate: Evaluation
-    /// Reads the Swift files of a change, beside its steps.
+    /// Reads the Swift files of a change, concurrently with its steps.
     let reader: any SwiftSourceReader
     let record: RunRecorder
     let release: ReleasePhase
@@ -31,7 +31,7 @@ struct RunPipeline: Sendable {
         var ending = await ending(of: task)
         if let reason = ending.putBack { return await putBack(ending, reason, task) }
         monitor.stepsEnded(task)
-        // The wall clock may be set while the run goes on; its duration comes from a clock that can't.
+        // The wall clock may be set during the run, so the duration comes from a monotonic clock.
         ending.report.endedAt = task.startedAt.addingTimeInterval((ContinuousClock.now - start).inSeconds)
         let isRecorded = await record.record(
             ending.report, task.request, tests: ending.draft.tests, files: files(ending, task))
@@ -71,9 +71,9 @@ struct RunPipeline: Sendable {
         return ending
     }
 
-    /// The phases that need the plan: look up what is proved, provide a workspace, run the rest.
+    /// The phases that need the plan: look up proofs, provide a workspace, run the remaining steps.
     private func steps(_ task: RunTask, _ prepared: RunPreparation) async throws -> EndedSteps {
-        // Beside the preparation of the first step, which waits for it.
+        // Concurrent with the preparation of the first step, which waits for it.
         async let isAccepted: Void = record.flushAcceptance(of: task.run)
         monitor.planned(prepared.plan, task.id)
         let proofs = await lookUp.proofs(for: prepared, of: task.run, in: task.repository)
@@ -84,7 +84,7 @@ struct RunPipeline: Sendable {
         }
         let provided = try await provide.provide(task, prepared, proofs)
         monitor.running(task.id)
-        // Beside the steps, so that a long compilation costs the run nothing while its steps take longer.
+        // Concurrent with the steps, so that a long compilation does not lengthen the run.
         async let review = prepare.definitionReview(task, prepared)
         await isAccepted
         var outcome = await execute.execute(
@@ -96,7 +96,7 @@ struct RunPipeline: Sendable {
         return EndedSteps(outcome: outcome, review: await review, workspace: finished)
     }
 
-    /// The end of a run that has no verdict yet; nothing of it is archived.
+    /// Ends a run that has no verdict yet; nothing of it is archived.
     private func putBack(_ ending: RunEnding, _ reason: String, _ task: RunTask) async -> Report {
         var report = ending.report
         (report.verdict, report.reason, report.endedAt) = (.needsApproval, reason, Date())

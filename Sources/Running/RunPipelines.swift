@@ -12,7 +12,7 @@ package import Logging
 import Results
 package import Store
 
-/// Puts the phases of runs together.
+/// Creates the phases of runs and connects them.
 package struct RunPipelines: Sendable {
     package let state: OpenState
     package let options: BoxOptions
@@ -21,7 +21,7 @@ package struct RunPipelines: Sendable {
     package let workspaces: WorkspaceStores
     let monitor: RunMonitor
     package let waiters: ApprovalWaiters
-    /// Makes the document of what must change, which a fixer reads.
+    /// Makes the bundle, which a fixer reads.
     package let bundle: @Sendable (BundleRequest) async throws -> String
     package let log: Logger
 
@@ -76,7 +76,7 @@ package struct RunPipelines: Sendable {
             monitor: monitor)
     }
 
-    /// Writes down what runs come to.
+    /// Records the results of runs.
     var recorder: RunRecorder {
         RunRecorder(
             state: state.folder, index: state.index, store: state.archive, options: options, log: log,
@@ -98,9 +98,10 @@ package struct RunPipelines: Sendable {
             layering: sandboxing.layering, log: log)
     }
 
-    /// The folders of a run, with a sandbox that waits for it if there is one.
+    /// The folders of a run, with a standby sandbox if there is one.
     package func place(for run: QueuedRun, in repository: WatchedRepository) async -> RunDirectories {
-        // A retained workspace, or the objects of a clone, can't be put into a sandbox that was made without them.
+        // A standby sandbox can't show a retained workspace or the objects of a clone, since it was started without
+        // them.
         let isUsual = run.request.resumes == nil && run.request.source == nil
         let ready = isUsual ? await workspaces.sandboxPool?.place(for: repository.name) : nil
         return ready ?? RunDirectories(run, in: state.folder)

@@ -8,7 +8,7 @@ import Pipeline
 package import Results
 package import Store
 
-/// Prepares runs that are not started: to say what would happen, or whether an agent may start them.
+/// Prepares runs without starting them, to report what would happen or to check whether an agent may start them.
 package struct RunPlanner: Sendable {
     package let index: Store.Index
     package let repositories: KnownRepositories
@@ -22,7 +22,7 @@ package struct RunPlanner: Sendable {
         self.log = log
     }
 
-    /// The preparation of a run that is not started; as if everything that it asks a person were approved.
+    /// Prepares a run without starting it, as if everything were approved.
     package func planned(_ request: RunRequest, in repository: WatchedRepository) async throws -> RunPreparation {
         let run = QueuedRun(id: 0, request: request, createdAt: Date())
         let prepared = try await RunPreparation.make(
@@ -39,10 +39,10 @@ package struct RunPlanner: Sendable {
         return prepared
     }
 
-    /// Refuses a run of some steps or tests where the plan has none of that name, before anything is started.
+    /// Refuses a run of steps or tests that the plan does not have, before anything starts.
     ///
-    /// - Throws: ``EarlyVerdict`` with ``Verdict/definitionError``. A run that would end early for another reason, such as
-    ///   a conflict, is accepted: its report says so.
+    /// - Throws: ``EarlyVerdict`` with ``Verdict/definitionError``. A run that would end early for another reason, such
+    ///   as a conflict, is accepted, and its report gives the reason.
     package func checkParts(of request: RunRequest, in repository: WatchedRepository) async throws {
         guard request.isPartial else { return }
         do { _ = try await planned(request, in: repository) } catch let early as EarlyVerdict {
@@ -50,9 +50,9 @@ package struct RunPlanner: Sendable {
         }
     }
 
-    /// Refuses a request of an agent that only a person may make; anything else that is wrong, its run says.
+    /// Refuses a request of an agent that only a person may make; other errors are reported by the run.
     ///
-    /// - Parameter earlier: How far the run was trusted that is repeated.
+    /// - Parameter earlier: How far the repeated run was trusted.
     /// - Throws: ``RequestError``, with the command for a person.
     package func checkLimits(of request: RunRequest, in repository: WatchedRepository, earlier: Trust? = nil)
         async throws

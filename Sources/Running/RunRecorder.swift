@@ -15,16 +15,16 @@ struct RunRecorder: Sendable {
     let store: ArchiveStore
     let options: BoxOptions
     let log: Logger
-    /// Whether the box was told to cancel what runs, and to end.
+    /// Whether the daemon was told to cancel its runs and end.
     var isEnding: @Sendable () -> Bool = { false }
-    /// How long it waits after the first try that failed; twice as long after each other one, up to 5 s.
+    /// The pause after the first failed try. It doubles after each further one, up to 5 s.
     var firstPause = Duration.seconds(1)
     var reserve: ReservedDiskSpace { ReservedDiskSpace(path: state.reserve) }
 
-    /// Tries until it is recorded; false when that is not possible and the run has no report.
+    /// Tries until the verdict is recorded; false if that is impossible and the run has no report.
     ///
-    /// A full disk passes, so it is waited for: the run keeps its place and its verdict meanwhile. Once the box is told to
-    /// cancel what runs, it is not: the next start finds a run that was interrupted.
+    /// A full disk is temporary, so this waits and keeps the verdict. Once the daemon is told to cancel its runs it
+    /// gives up: the next start then finds an interrupted run.
     func record(_ report: Report, _ request: RunRequest, tests: [TestResult] = [], files: RunFiles = RunFiles()) async
         -> Bool
     {
@@ -66,7 +66,7 @@ struct RunRecorder: Sendable {
                     try? await index.finish(report, tests: tests)
                     return false
                 }
-                // Said once, and then seldom: a disk that is full for a night must not fill another one's log.
+                // Logged once and then rarely: a disk that is full for a night must not fill the log's disk.
                 if tries == 1 || tries % 60 == 0 {
                     log.error(
                         "run \(report.id) (\(report.verdict.title)) can't be archived yet; retrying: \(error)"
@@ -81,14 +81,14 @@ struct RunRecorder: Sendable {
         }
     }
 
-    /// Has on disk that the run was accepted. Where that fails, it is no worse than a push that was not seen yet.
+    /// Flushes the acceptance of the run to disk. A failure is no worse than a push that was not observed yet.
     func flushAcceptance(of run: QueuedRun) async {
         do { try await index.flushLooks() } catch {
             log.warning("run \(run.id): it may not be recorded on disk yet: \(error)")
         }
     }
 
-    /// Removes what proved steps were to leave for later runs, which only saves them time.
+    /// Drops the outputs of proved steps, which only save time in later runs.
     private func dropsOutputs(of report: inout Report, _ files: RunFiles) -> Bool {
         guard let folder = files.artifacts else { return false }
         let artifacts = Set(report.artifacts.map(\.sha256))
@@ -97,7 +97,7 @@ struct RunRecorder: Sendable {
             guard let made = report.steps[step].outputs else { continue }
             report.steps[step].outputs = nil
             bytes += made.bytes
-            // An artifact may be the very same bytes.
+            // An artifact may have the same bytes.
             if !artifacts.contains(made.sha256) {
                 try? FileManager.default.removeItem(atPath: "\(folder)/\(made.sha256)")
             }
@@ -109,7 +109,7 @@ struct RunRecorder: Sendable {
         return true
     }
 
-    /// Says what a report lacks because the disk is full, and what else helps than a larger one.
+    /// Adds a finding that says what the report lacks because the disk is full, and what helps besides a larger disk.
     private func giveUp(_ message: String, _ severity: Finding.Severity, _ help: String, _ report: inout Report) {
         report.findings.append(
             Finding(
@@ -118,7 +118,7 @@ struct RunRecorder: Sendable {
         log.error("run \(report.id): \(message)")
     }
 
-    /// Removes the run's logs when it is they that fill the disk: nobody else could make the space they wait for.
+    /// Drops the run's logs if they fill the disk: nothing else would free the space that the report needs.
     private func dropsLogs(of report: inout Report, _ files: inout RunFiles) -> Bool {
         guard let folder = files.logs, let free = DiskSpace.free(at: state.path) else { return false }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -139,7 +139,7 @@ struct RunRecorder: Sendable {
         return true
     }
 
-    /// Where the steps of a run write down what they are about to do; nil where they may be done again after a crash.
+    /// Where the steps of a run record what they are about to do; nil if they may be repeated after a crash.
     func journal(of run: QueuedRun) -> StepJournal? {
         guard run.request.runsAtMostOnce else { return nil }
         return StepJournal { [index] intent in
@@ -148,8 +148,8 @@ struct RunRecorder: Sendable {
             for pause in [Duration.milliseconds(100), .milliseconds(400), .seconds(1), .zero] {
                 do { return try await index.end(step: step, attempt, of: run.id, attempt: run.attempt) } catch {
                     if DiskErrors.isFull(error) { _ = reserve.release() }
-                    // Unrecorded, it is unknown should the box go down now: that asks for a person once too often, which
-                    // is the right side to err on.
+                    // If the daemon dies now, the result is unknown and a person is asked once too often, which is the
+                    // safe side.
                     if pause == .zero {
                         log.error("run \(run.id): the result of step \"\(step)\" could not be recorded: \(error)")
                     }

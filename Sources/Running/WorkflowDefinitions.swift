@@ -26,7 +26,7 @@ package struct WorkflowDefinitions: Sendable {
 
     /// The workflow of a run by hand, from the commit that defines it.
     ///
-    /// - Throws: ``RequestError`` where there is no such workflow, ``EarlyVerdict`` where the definition can't be used.
+    /// - Throws: ``RequestError`` if there is no such workflow, ``EarlyVerdict`` if the definition can't be used.
     package func declaration(of request: RunRequest, in repository: WatchedRepository) async throws
         -> WorkflowDeclaration
     {

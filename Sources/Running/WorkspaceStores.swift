@@ -4,12 +4,11 @@ package import StateFiles
 package import Logging
 import Synchronization
 
-/// The workspaces on this machine: snapshots, what failed runs left, sandboxes that wait for a run, and folders that are
-/// to be removed.
+/// The workspaces on this machine: snapshots, retained workspaces, standby sandboxes, and folders to remove.
 package final class WorkspaceStores: Sendable {
-    /// The workspaces that runs begin from.
+    /// Snapshots, from which runs start.
     package let bases: SnapshotStore
-    /// What failed runs left.
+    /// Retained workspaces of failed runs.
     package let kept: RetainedWorkspaceStore
     private let log: Logger
     private let running = Mutex<(sandboxPool: SandboxPool?, reaper: DirectoryReaper?)>((nil, nil))
@@ -25,32 +24,32 @@ package final class WorkspaceStores: Sendable {
             log: log)
     }
 
-    /// Sandboxes that wait for a run; nil unless ``keep(_:)`` goes on: a process that runs one thing has no use for them.
+    /// Standby sandboxes; nil unless ``keep(_:)`` runs, since a process with a single run does not need any.
     var sandboxPool: SandboxPool? { running.withLock { $0.sandboxPool } }
-    /// Removes the folders of ended runs; nil unless ``keepSweeping()`` goes on, or has.
+    /// Removes the folders of ended runs; nil unless ``keepSweeping()`` runs or has run.
     package var reaper: DirectoryReaper? { running.withLock { $0.reaper } }
 
-    /// Has sandboxes made ready for runs to come, until the task is cancelled.
+    /// Prepares sandboxes for later runs until the task is cancelled.
     package func keep(_ sandboxPool: SandboxPool) async {
         running.withLock { $0.sandboxPool = sandboxPool }
         await sandboxPool.run()
         running.withLock { $0.sandboxPool = nil }
     }
 
-    /// Removes what ended runs left, until the task is cancelled.
+    /// Removes the folders of ended runs until the task is cancelled.
     package func keepSweeping() async {
         let made = DirectoryReaper()
         running.withLock { $0.reaper = made }
         await made.run()
     }
 
-    /// Ends and removes what nobody came for in time.
+    /// Ends standby sandboxes and removes workspaces whose time is over.
     package func expire() async {
         await sandboxPool?.endIdle()
         await kept.expire()
     }
 
-    /// Where the disk is short, gives up what nobody wants, and then what only saves time.
+    /// If the disk is nearly full, removes workspaces that nobody uses, and then those that only save time.
     ///
     /// - Returns: Whether there is space for a run.
     package func makeSpace(_ health: Health) async -> Bool {

@@ -6,9 +6,9 @@ import Git
 import Pipeline
 import WorkflowPrograms
 
-/// The runs with which the box uses its idle time: they keep bases new, and see that being warm changes no verdict.
+/// Runs for idle time: they make new snapshots, and check that warm workspaces give the same verdicts.
 extension RunRequest {
-    /// The workflow's run on the branch itself, whose workspace changes into the branch then begin from.
+    /// A run of the workflow on the branch itself, from whose workspace changes into the branch then start.
     package static func warmUp(
         _ workflow: String, repository: String, branch: String, commit: String, definition: String
     ) -> RunRequest {
@@ -19,7 +19,7 @@ extension RunRequest {
         warmUp(key.workflow, repository: key.repository, branch: key.branch, commit: commit, definition: commit)
     }
 
-    /// The same tree as a base's, from nothing; each time that it is due it is another run.
+    /// A fresh run of a snapshot's tree; each time that it is due it is another run.
     package static func cleanBuild(of base: Snapshot, time: Int) -> RunRequest {
         background(
             .cleanBuild(of: base.isClean ? nil : base.run, hasFailed: false), base.key.workflow, base.key.repository,
@@ -27,7 +27,7 @@ extension RunRequest {
             nonce: "clean room \(time) after run \(base.run)")
     }
 
-    /// The tree of a run that failed in a warm workspace, from nothing.
+    /// A fresh run of the tree that failed in a warm workspace.
     package static func cleanBuild(after failed: Report, branch: String, definition: String) -> RunRequest {
         background(
             .cleanBuild(of: failed.id, hasFailed: true), failed.workflow, failed.repository, branch,
@@ -48,7 +48,7 @@ extension RunRequest {
 }
 
 extension WorkflowDeclaration {
-    /// Whether changes into the branch run it, and nothing runs it on the branch itself.
+    /// Whether the workflow runs for changes into the branch but not on the branch itself.
     func needsRefresh(on branch: String) -> Bool {
         let starts = { (events: Set<Trigger.Event>) in
             triggers.contains { events.contains($0.event) && $0.matches(branch: branch) }

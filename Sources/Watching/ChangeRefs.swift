@@ -3,19 +3,19 @@ package import Store
 package import Git
 public import Pipeline
 
-/// Which refs are changes: pull requests as forges publish them, and branches that match a pattern.
+/// Decides which refs are changes: pull requests as forges publish them, and branches that match a pattern.
 public struct ChangeRefs: Sendable, Equatable {
-    /// Globs over branch names whose branches are changes, for a repository without a forge: `agent/*`.
+    /// Globs over the names of branches that are changes, for a repository without a forge: `agent/*`.
     public var branchPatterns: [String]
     private let globs: [Glob]
-    /// The folder of the forge's refs whose changes are called by their number alone, as `refs/pull/`; empty: none is,
-    /// because several forges' refs were there at the first look. Nil: not decided, all are.
+    /// The folder of the forge's refs whose changes have only their number as a name, such as `refs/pull/`. Empty: none
+    /// has, since the refs of several forges existed at the first observation. Nil: not decided yet, so all have.
     ///
-    /// A number means one change for as long as the box knows the repository, also when somebody pushes refs of another
-    /// form later.
+    /// A number means the same change for as long as the daemon knows the repository, even if refs of another form are
+    /// pushed later.
     package var numbered: String?
 
-    /// - Throws: ``GlobProblem`` for a pattern that can't be read.
+    /// - Throws: ``GlobProblem`` for an invalid pattern.
     public init(branchPatterns: [String] = []) throws(GlobProblem) {
         self.branchPatterns = branchPatterns
         var globs: [Glob] = []
@@ -23,7 +23,7 @@ public struct ChangeRefs: Sendable, Equatable {
         self.globs = globs
     }
 
-    /// The pull requests, and the branch that is the change of this name.
+    /// The pull requests, and the branch of this name as a change.
     package init(branch name: String) throws(GlobProblem) {
         let name = ChangeRefs.part(of: name, after: ChangeRefs.heads) ?? name
         try self.init(branchPatterns: [name.reduce(into: "") { $0 += "\\*?[]{}!,".contains($1) ? "\\\($1)" : "\($1)" }])
@@ -48,12 +48,12 @@ public struct ChangeRefs: Sendable, Equatable {
         ("refs/pull/", "/head"), ("refs/merge-requests/", "/head"), ("refs/pull-requests/", "/from"),
     ]
 
-    /// What our own mirror of a remote fetches.
+    /// The refspecs with which pipectl's mirror of a remote is fetched.
     static let refspecs =
         ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]
         + forges.map { "+\($0.0)*\($0.1):\($0.0)*\($0.1)" }
 
-    /// The changes that a look at these moves asks about: all where a branch moved, which may have taken any in.
+    /// The changes to read after these moves: all of them if a branch moved, since any change may have landed in it.
     package func changes(in moves: [RefChange]) -> ChangeSelection {
         var names: [String] = []
         for move in moves {
@@ -66,6 +66,7 @@ public struct ChangeRefs: Sendable, Equatable {
         return .named(names)
     }
 
+    /// Decides from its full name what a ref is.
     public func kind(of ref: String) -> Kind {
         if let name = ChangeRefs.part(of: ref, after: "refs/heads/") {
             return globs.contains { $0.matches(name) } ? .change(Self.name(ofBranch: name)) : .branch(name)
@@ -88,14 +89,14 @@ public struct ChangeRefs: Sendable, Equatable {
 
     private static let heads = "heads/"
 
-    /// A branch's name as that of a change; not one that a forge's change could have.
+    /// The name of a branch's change. It differs from every name that a forge's change could have.
     private static func name(ofBranch name: String) -> String {
         let isForges = forges.contains { part(of: "refs/\(name)", after: $0.0) != nil }
         let isNumber = name.utf8.allSatisfy { (0x30...0x39).contains($0) }
         return isForges || isNumber || part(of: name, after: heads) != nil ? heads + name : name
     }
 
-    /// What ``numbered`` is to be from now on, by the refs that there are; nil while there is none of any forge.
+    /// The value for ``numbered`` according to the refs; nil while there is no ref of any forge.
     package func numbering(by refs: RefTable) -> String? {
         if let numbered { return numbered }
         let used = Self.forges.filter { prefix, _ in
@@ -106,15 +107,15 @@ public struct ChangeRefs: Sendable, Equatable {
 
     /// A change that a person may mean.
     package struct Meaning: Sendable, Equatable {
-        /// As it is called here.
+        /// The change's name in pipectl.
         package var name: String
         package var ref: String
-        /// A name that means no other one: `pull/7`.
+        /// An unambiguous name: `pull/7`.
         package var clear: String
     }
 
-    /// The changes of forges that a person may mean by `7`, `pull/7` or `refs/pull/7/head`; a number means those of all
-    /// forges. Whether they exist is not asked.
+    /// The changes of forges that `7`, `pull/7` or `refs/pull/7/head` may mean; a number may mean one of each forge. It
+    /// does not check whether they exist.
     package func meanings(of text: String) -> [Meaning] {
         for (prefix, suffix) in Self.forges {
             let number =
@@ -131,15 +132,15 @@ public struct ChangeRefs: Sendable, Equatable {
         return Meaning(name: name, ref: ref, clear: Self.longName(prefix, number))
     }
 
-    /// Says which changes a number means, for a person who must choose.
+    /// The error that lists the changes that a number may mean, so that a person can choose.
     package static func ambiguous(_ text: String, in repository: String, _ meanings: [Meaning]) -> RequestError {
         let names = meanings.map { "#\($0.clear)" }.joined(separator: " and ")
         return RequestError(
             .ambiguousChange, "#\(text) matches \(meanings.count) changes of \(repository): \(names); name one")
     }
 
-    /// What is between the two, compared as bytes like Git does: a combining character that follows a slash makes one
-    /// character of both, and with `hasPrefix` `refs/heads/` would not be found any more.
+    /// The part between the two, compared as bytes like in Git. In Swift a combining character after a slash forms one
+    /// character with it, so `hasPrefix` would not find `refs/heads/`.
     private static func part(of ref: String, after prefix: String, before suffix: String = "") -> String? {
         let bytes = ref.utf8
         guard bytes.count >= prefix.utf8.count + suffix.utf8.count, bytes.starts(with: prefix.utf8),

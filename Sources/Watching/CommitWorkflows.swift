@@ -4,7 +4,7 @@ package import Git
 import Pipeline
 import Results
 
-/// Reads the `workflows/` of commits, and compiles what is not compiled yet.
+/// Reads the `workflows/` of commits, and compiles them if needed.
 package enum CommitWorkflows {
     /// The compiled workflows of a commit.
     package static func program(
@@ -19,10 +19,10 @@ package enum CommitWorkflows {
         }
     }
 
-    /// What `workflows/` may come to: all of it is held in memory.
+    /// Limits of `workflows/`, which is held in memory as a whole.
     private static let sourceLimits = TreeLimits(entries: 10_000, bytes: 64 << 20, fileBytes: 16 << 20)
 
-    /// The files of `workflows/` as the compiler gets them.
+    /// The files of `workflows/` for the compiler.
     package static func sources(tree: OID, gitDirectory: String) async throws -> WorkflowSources {
         let files = try await withRepository(at: gitDirectory) { repository in
             do { _ = try repository.measure(tree: tree, limits: sourceLimits) } catch let excess as TreeExcess {

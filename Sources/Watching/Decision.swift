@@ -3,35 +3,35 @@ import Foundation
 import Git
 package import Pipeline
 
-/// Which runs a look starts and what becomes of the changes: a pure function of what was seen.
+/// Decides which runs an observation starts and how the states of changes change: a pure function.
 struct Decision: Sendable, Equatable {
     var requests: [RunRequest] = []
     var changes: [ChangeRecord] = []
 
-    /// What is known of the workflows at one commit.
+    /// The workflows at one commit.
     enum Definition: Sendable {
         case workflows([WorkflowDeclaration])
-        /// They can't be compiled or are not valid: the run says so.
+        /// They can't be compiled or are invalid; a run reports that.
         case broken
         /// The commit has no `workflows/`.
         case none
 
-        /// Whether a trigger wants to know which files changed.
+        /// Whether a trigger filters by changed paths.
         var asksForPaths: Bool {
             guard case .workflows(let declarations) = self else { return false }
             return declarations.contains { $0.triggers.contains { !$0.paths.isEmpty || !$0.ignoredPaths.isEmpty } }
         }
     }
 
-    /// The name under which a broken definition is reported, because no workflow's name is known.
+    /// The name under which a broken definition is reported, since no workflow's name is known.
     static let unknownWorkflow = "workflows"
 
     /// - Parameters:
-    ///   - known: Changes as the index has them.
-    ///   - definition: The workflows at a commit.
-    ///   - refreshes: Whether bases of the branches that moved are wanted.
-    ///   - paths: The changed paths from one commit to another; asked only where a trigger filters by path. Nil where they
-    ///     can't be told: then each filter lets it through.
+    ///   - known: The changes in the index.
+    ///   - definition: Returns the workflows at a commit.
+    ///   - refreshes: Whether snapshots of moved branches are wanted.
+    ///   - paths: Returns the changed paths between two commits; called only if a trigger filters by path. Nil if they
+    ///     can't be determined: then every filter matches.
     static func make(
         repository: String, observation: RefObservation, known: [ChangeRecord], refreshes: Bool = false,
         definition: (OID) -> Definition, paths: (_ from: OID?, _ to: OID) -> [String]?
@@ -45,7 +45,7 @@ struct Decision: Sendable, Equatable {
                 targetCommit: change.targetCommit.hex, state: change.isLanded ? .landed : .open, title: change.title,
                 author: change.author)
             if case .none = definition(change.targetCommit) {
-                // Nothing can test it yet; it waits until the target has workflows.
+                // No workflow can test it yet; it waits until the target has workflows.
                 record.targetCommit = nil
             }
             if change.isLanded {
@@ -64,7 +64,7 @@ struct Decision: Sendable, Equatable {
             decision.changes.append(record)
         }
         for var branch in observation.branches {
-            // A change is also contained in its own source branch; only its target can take it in.
+            // A change is also contained in its own source branch, but only its target can land it.
             branch.landings.removeAll { landing in
                 let name = landing.change
                 return (observation.targets[name] ?? byName[name]?.target ?? observation.defaultTarget) != branch.name
@@ -92,7 +92,7 @@ struct Decision: Sendable, Equatable {
                         landings: branch.landings))
             }
             if case .broken = definition(source), branch.old != nil {
-                // Whether a broken definition would have wanted this branch is not known; it must not stay unseen.
+                // It is unknown whether a broken definition would have tested this branch, so it must be reported.
                 decision.requests.append(
                     request(
                         WorkflowDeclaration(name: unknownWorkflow, triggers: []), event: .push,
@@ -113,7 +113,7 @@ struct Decision: Sendable, Equatable {
         return decision
     }
 
-    /// Updates the changes that a moved branch concerns: those that landed in it, those it made stale.
+    /// Updates the changes that a moved branch affects: those that landed in it, and those that are stale now.
     private mutating func note(
         _ branch: RefObservation.MovedBranch, _ observation: RefObservation, _ known: [String: ChangeRecord],
         _ repository: String,
@@ -168,7 +168,7 @@ struct Decision: Sendable, Equatable {
         var wanted = declarations(found).filter { declaration in
             condition(declaration)
                 && declaration.triggers.contains { trigger in
-                    // Which paths a change touches that can't be read is not known: its run says why.
+                    // The paths of an unreadable change are unknown; its run reports the reason.
                     trigger.event == .pullRequest && trigger.matches(branch: change.target)
                         && (change.problem != nil
                             || trigger.matches(pathsOf: { paths(change.targetCommit, change.head) }))
@@ -202,14 +202,14 @@ struct Decision: Sendable, Equatable {
 }
 
 extension Trigger {
-    /// Asks for the changed paths only when the trigger filters by path.
+    /// Computes the changed paths only if the trigger filters by path.
     fileprivate func matches(pathsOf changed: () -> [String]?) -> Bool {
         paths.isEmpty && ignoredPaths.isEmpty || changed().map { matches(paths: $0) } ?? true
     }
 }
 
 extension LandedChange {
-    /// The same in the words of a workflow.
+    /// The same as a value of the workflow library.
     package var recognition: MergedChange.Recognition {
         switch how {
         case .merge: .merge

@@ -6,14 +6,14 @@ import Pipeline
 package import Results
 import Store
 
-/// A run that has its verdict before any step.
+/// A verdict that is known before any step runs.
 package struct EarlyVerdict: Error, Sendable, CustomStringConvertible {
     package var verdict: Verdict
     package var reason: String
     package var conflicts: [Report.Conflict] = []
     package var findings: [Finding] = []
     package var tested: OID?
-    /// What a person is asked, for ``Verdict/needsApproval``, and how far the code is trusted.
+    /// The question for ``Verdict/needsApproval``, and how far the code is trusted.
     package var question: Approval?
     package var trust: Trust?
 
@@ -30,19 +30,19 @@ package struct EarlyVerdict: Error, Sendable, CustomStringConvertible {
         self.trust = trust
     }
 
-    /// The reason, and under it what the compiler or the validation says.
+    /// The reason, followed by the messages of the compiler or of the validation.
     package var description: String { ([reason] + findings.map(\.message)).joined(separator: "\n") }
 }
 
 extension EarlyVerdict {
-    /// A definition that can't be used, with the compiler's own words as a finding.
+    /// A definition that can't be used, with the compiler's output as a finding.
     package init(_ error: DefinitionError, tested: OID?) {
         var findings = error.findings.map {
             Finding(
                 rule: $0.rule, severity: .error, message: $0.description, file: nil, line: nil, column: nil,
                 suggestion: nil)
         }
-        // Each error where it is, and the whole as the compiler has it.
+        // Each error at its place, in addition to the compiler's whole output.
         findings += DiagnosticScanner().findings(in: Array(error.output.utf8)).filter { $0.severity == .error }
             .prefix(20).map { finding in
                 var finding = finding

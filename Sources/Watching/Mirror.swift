@@ -5,7 +5,7 @@ import Foundation
 import Git
 import Sandbox
 
-/// Our copy of a remote, fetched by a child process: libgit2 has no time-out of its own.
+/// pipectl's mirror of a remote. A child process fetches it, since libgit2 has no time-outs.
 public struct Mirror: Sendable {
     package let repository: WatchedRepository
     package let deadline: Duration
@@ -15,21 +15,21 @@ public struct Mirror: Sendable {
         self.deadline = deadline
     }
 
-    /// The hidden command of pipectl that fetches; its arguments are the mirror and the URL.
+    /// pipectl's hidden command that fetches; its arguments are the mirror and the URL.
     public static let command = "fetch-mirror"
 
-    /// What the `HEAD` of a mirror names when the remote's names no branch: a ref that never exists.
+    /// The `HEAD` of a mirror if the remote's names no branch: a ref that never exists.
     static let noHead = "refs/pipectl/no-head"
 
-    /// Fetches branches, tags, changes and where `HEAD` points; what is gone at the remote goes here too. Blocks; has no
-    /// deadline.
+    /// Fetches branches, tags, changes and the target of `HEAD`, and deletes refs that the remote deleted. Blocks,
+    /// without a deadline.
     public static func fetch(into mirror: String, from url: String) throws {
         let repository = try Repository(opening: mirror)
         let head = try repository.fetch(url: url, refspecs: ChangeRefs.refspecs, prune: true)
         try repository.setHead(to: head ?? noHead)
     }
 
-    /// Brings the mirror up to date, or throws within the deadline.
+    /// Updates the mirror, or throws within the deadline.
     package func fetch() async throws {
         let result = try await ExternalCommand(
             Installation.executable, [Mirror.command, repository.gitDirectory, repository.location], deadline: deadline,

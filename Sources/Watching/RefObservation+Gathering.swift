@@ -4,12 +4,12 @@ import Git
 import Pipeline
 
 extension RefObservation {
-    /// Reads everything that a decision about `refChanges` needs.
+    /// Reads all facts that the decision about `refChanges` needs.
     ///
-    /// Whoever may push can push a ref that leads to no commit, or to a commit that can't be read. Each is noted in
-    /// ``unreadable``; only what is wrong with the repository as a whole is thrown.
+    /// A person who may push can push a ref that leads to no commit, or to an unreadable one. Each is recorded in
+    /// ``unreadable``; only errors of the repository as a whole are thrown.
     ///
-    /// - Parameter file: Where commits that were read are kept for the next look.
+    /// - Parameter file: A file that caches commits from one observation to the next.
     package static func gather(
         _ repository: Repository, snapshot: RefSnapshot, refChanges: [RefChange], rules: TrustRules,
         keeping file: String
@@ -23,7 +23,7 @@ extension RefObservation {
     }
 }
 
-/// One look's facts while they are read.
+/// The facts of one observation while they are read.
 private struct RefObservationGathering {
     let repository: Repository
     let snapshot: RefSnapshot
@@ -39,9 +39,9 @@ private struct RefObservationGathering {
         observation.defaultTarget = protected.target?.branch
     }
 
-    /// Fills the tips of branches, and the heads of changes.
+    /// Reads the tips of branches and the heads of changes.
     mutating func readTips(_ refChanges: [RefChange]) {
-        // The heads of all changes matter only where a branch moved, which may have taken some in or left some behind.
+        // The heads of all changes matter only if a branch moved: some may have landed in it, others are stale now.
         let movesBranch = refChanges.contains {
             if case .branch = rules.changeRefs.kind(of: $0.name) { $0.new != nil } else { false }
         }
@@ -105,20 +105,20 @@ private struct RefObservationGathering {
         observation.changes.append(change)
     }
 
-    /// The commit that defines what runs for `commit`; nil: itself.
+    /// The commit whose workflows run for `commit`; nil: its own.
     ///
-    /// What nobody has merged must not bring the rules that it is judged by.
+    /// Unmerged code must not bring the rules by which it is judged.
     private func definition(of commit: OID) throws -> OID? {
         _ = try repository.commit(commit)
         guard try protected.holder(of: commit, in: repository) == nil else { return nil }
-        // A history with a hole in it is found here, and not by each of its runs in another place.
+        // A gap in the history is found here once, and not by each of its runs.
         if let tip = protected.defaultTip { _ = try repository.mergeBase(commit, tip) }
         return protected.defaultTip
     }
 
     mutating func recogniseLandings(_ refChanges: [RefChange], keeping file: String) {
         var candidates = observation.heads.map { ChangeHead(name: $0.key, head: $0.value) }
-        // A branch that is deleted with its merge has landed all the same.
+        // A branch that is deleted by its merge has still landed.
         for change in refChanges where change.new == nil {
             guard case .change(let name) = rules.changeRefs.kind(of: change.name), let head = change.old else {
                 continue
@@ -129,7 +129,7 @@ private struct RefObservationGathering {
             let branch = observation.branches[index]
             guard let old = branch.old, repository.contains(old) else { continue }
             do {
-                // Of one branch: another's history would take its place in the file.
+                // The file caches one branch only; another branch's history would replace it.
                 let isTarget = branch.name == observation.defaultTarget
                 observation.drafts[index] = try Landings.draft(
                     candidates, in: repository, from: old, to: branch.new, keeping: isTarget ? file : nil)

@@ -3,7 +3,7 @@ import Foundation
 import Git
 import Pipeline
 
-/// What one look saw: plain facts, gathered with the repository in hand, from which ``Decision`` is made.
+/// The facts of one observation of a repository, from which ``Decision`` is made.
 struct RefObservation: Sendable {
     /// A change whose head is new.
     struct MovedChange: Sendable, Equatable {
@@ -14,30 +14,30 @@ struct RefObservation: Sendable {
         var targetCommit: OID
         var title: String
         var author: String
-        /// Already part of the target: nothing to test.
+        /// Whether it is part of the target already, so that there is nothing to test.
         var isLanded: Bool
-        /// Why it can't be read, where it can't; its run ends with that as its verdict.
+        /// Why it can't be read; nil if it can. Its run ends with this as the reason.
         var problem: String?
     }
 
-    /// A branch that points somewhere else than before.
+    /// A branch that moved.
     struct MovedBranch: Sendable, Equatable {
         var name: String
         var ref: String
         var old: OID?
         var new: OID
         var landings: [LandedChange]
-        /// The commit whose `workflows/` counts where that is not ``new``: the default branch's tip, for a branch that
-        /// nobody has merged.
+        /// The commit whose `workflows/` are used, if that is not ``new``: the tip of the default branch, for an
+        /// unmerged branch.
         var definition: OID?
     }
 
-    /// A tag that is new or moved.
+    /// A new or moved tag.
     struct MovedTag: Sendable, Equatable {
         var name: String
         var ref: String
         var commit: OID
-        /// As for a branch.
+        /// The same as for a branch.
         var definition: OID?
     }
 
@@ -48,31 +48,32 @@ struct RefObservation: Sendable {
         var reason: String
     }
 
-    /// Bytes of a ref's name. Longer ones start nothing: their name would be kept with each run and shown in each list.
+    /// The longest name of a ref, in bytes. Longer ones start nothing: the name is stored with each run and shown in
+    /// each list.
     static let longestRef = 1_024
 
     var moved: [RefMove] = []
     var changes: [MovedChange] = []
     var branches: [MovedBranch] = []
-    /// What is known of the changes that landed in ``branches``, by their place in there, before ``recognised(in:)``.
+    /// The changes that landed in ``branches``, by index, as far as they are known before ``recognised(in:)``.
     var drafts: [Int: LandingDraft] = [:]
     var tags: [MovedTag] = []
-    /// Names of changes whose ref is gone.
+    /// Names of changes whose ref was deleted.
     var closed: [String] = []
     /// The tip of each branch.
     var tips: [String: OID] = [:]
-    /// The full ref of each change that has one; only where a branch moved.
+    /// The full ref of each change that has one; read only if a branch moved.
     var refs: [String: String] = [:]
-    /// Heads of all changes that have a ref; only where a branch moved.
+    /// Heads of all changes that have a ref; read only if a branch moved.
     var heads: [String: OID] = [:]
-    /// The branch that changes want into unless known otherwise.
+    /// The target of changes for which no other is known.
     var defaultTarget: String?
-    /// The tree id of `workflows/` in each commit that may define a run; no entry: the commit has none.
+    /// The tree id of `workflows/` for each commit that may define a run; no entry if the commit has none.
     var definitions: [OID: OID] = [:]
-    /// What moved and can't be read; it starts nothing, or a run that says so, and everything else goes on.
+    /// Moved refs that can't be read. Each starts nothing, or a run that reports it; everything else continues.
     var unreadable: [UnreadableRef] = []
 
-    /// Finds out which changes landed in the branches that moved.
+    /// Determines which changes landed in the moved branches.
     func recognised(in repository: WatchedRepository) async throws -> RefObservation {
         guard !drafts.isEmpty else { return self }
         var observation = self
@@ -87,6 +88,6 @@ struct RefObservation: Sendable {
         return observation
     }
 
-    /// The target of each change that moved.
+    /// The target of each moved change.
     var targets: [String: String] { Dictionary(changes.map { ($0.name, $0.target) }, uniquingKeysWith: { $1 }) }
 }

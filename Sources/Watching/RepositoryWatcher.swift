@@ -13,14 +13,14 @@ import WorkflowPrograms
 
 /// How a repository is watched.
 public struct WatchOptions: Sendable {
-    /// Time between two looks when nothing wakes the watcher. Nil: half a minute, and three minutes while file events
-    /// tell of everything, where a look is only a safety net.
+    /// The time between two observations if nothing wakes the watcher. Nil: half a minute; three minutes if file events
+    /// are complete, since polling is then only a safety net.
     public var interval: Duration?
-    /// Globs over branch names whose branches are changes.
+    /// Globs over names of branches that are changes.
     public var changePatterns: [String] = []
-    /// The branch that changes want into; nil means the repository's default branch.
+    /// The target of changes; nil means the repository's default branch.
     public var target: String?
-    /// At the first look, changes and commits since then are treated as new.
+    /// At the first observation, changes and commits since then are treated as new.
     public var since: Date?
     /// How long a fetch may take.
     public var fetchDeadline: Duration = .seconds(300)
@@ -28,12 +28,13 @@ public struct WatchOptions: Sendable {
     public init() {}
 }
 
-/// A repository that is to be watched, and how.
+/// A repository to watch, with options.
 public struct WatchRequest: Sendable {
     /// A path or URL.
     public var location: String
-    /// The name that it gets, if it is new and the name is free.
+    /// The wanted name, used if the repository is new and the name is free.
     public var name: String?
+    /// How to watch it.
     public var options: WatchOptions
 
     public init(location: String, name: String?, options: WatchOptions) {
@@ -41,7 +42,7 @@ public struct WatchRequest: Sendable {
     }
 }
 
-/// Looks at one repository: when the kernel says that refs moved, when it is woken, and from time to time.
+/// Observes one repository: when the kernel reports moved refs, when it is woken, and periodically.
 package actor RepositoryWatcher {
     package nonisolated let repository: WatchedRepository
     private let host: any WatchHost
@@ -52,26 +53,26 @@ package actor RepositoryWatcher {
     private let log: Logger
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
-    /// Which branch its changes want into.
+    /// The target branch of its changes.
     package let targets: TargetWatch
     private var saidNoWorkflows = false
     private var failures = 0
-    /// Whether the last look failed because of this machine, which may pass at any moment.
+    /// Whether the last observation failed because of this machine, which may change at any moment.
     package private(set) var failedForWantOfSomething = false
-    /// What the default branch wants to be started by the clock.
+    /// The scheduled workflows of the default branch.
     private var schedules: [(declaration: WorkflowDeclaration, trigger: Trigger, cron: CronSchedule)] = []
-    /// The `workflows/` that ``schedules`` was read from.
+    /// The tree of `workflows/` from which ``schedules`` was read.
     private var scheduledTree: OID?
-    /// What the refs looked like when the last look had recorded all that it saw.
+    /// The stamp of the refs when the last observation was completely recorded.
     private var settled: RefStamp?
-    /// Whether the kernel tells of every ref that moves.
+    /// Whether the kernel reports every moved ref.
     private var hasEvents = false
-    /// Looks that were begun, and those who wait for one of a number or a later one.
+    /// The number of observations that were started, and tasks that wait for one with this number or a later one.
     private var looksBegun = 0
     private nonisolated let lookWaiters = Mutex<[Int: (look: Int, continuation: CheckedContinuation<Bool, Never>)]>([:])
     private var nextLookWaiter = 0
 
-    /// - Throws: ``RequestError`` where a pattern of `options` is none.
+    /// - Throws: ``RequestError`` if a pattern of `options` is invalid.
     package init(
         _ repository: WatchedRepository, host: any WatchHost, index: Store.Index, trust: TrustPolicy,
         options: WatchOptions, log: Logger
@@ -87,23 +88,23 @@ package actor RepositoryWatcher {
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// By what its runs are judged.
+    /// The rules by which its runs are judged.
     ///
-    /// What is remembered of the target branch is not in them; ``KnownRepositories/rules(for:)`` adds it.
+    /// They lack the remembered target branch, which ``KnownRepositories/rules(for:)`` adds.
     var trustRules: TrustRules {
         TrustRules(policy: trust, changeRefs: rules, target: TargetRule(named: options.target))
     }
 
-    /// Asks for a look as soon as possible.
+    /// Requests an observation as soon as possible.
     package nonisolated func wakeUp() { wake.yield() }
 
-    /// The same, also where no ref has moved: what a look goes by has changed.
+    /// The same, even if no ref moved: something else that the decision depends on changed.
     func lookAnew() {
         settled = nil
         wake.yield()
     }
 
-    /// Looks until the task is cancelled; a look that fails is tried again, later and later.
+    /// Observes until the task is cancelled. After a failure it tries again with growing pauses.
     package func run() async {
         await withDiscardingTaskGroup { group in
             if !repository.isRemote {
@@ -121,15 +122,15 @@ package actor RepositoryWatcher {
         endLook(.max, succeeded: false)
     }
 
-    /// Looks, and returns when a look that began after this call has ended; whether it saw all there is.
+    /// Observes, and returns when an observation that started after this call has ended; true if it succeeded.
     ///
-    /// Of those who ask while one look goes on, all wait for the same next one.
+    /// All callers during one observation wait for the same next one.
     package func lookNow() async -> Bool {
         nextLookWaiter += 1
         let (number, wanted) = (nextLookWaiter, looksBegun + 1)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // Looked at under the lock: a cancellation that comes later finds the waiter.
+                // Checked under the lock: a later cancellation finds the waiter.
                 let isWaiting = lookWaiters.withLock { waiters in
                     guard !Task.isCancelled else { return false }
                     waiters[number] = (wanted, continuation)
@@ -151,8 +152,8 @@ package actor RepositoryWatcher {
         for continuation in ended { continuation.resume(returning: succeeded) }
     }
 
-    /// Has what was accepted on disk also where no run starts. One that does has its turn before: it must not wait for the
-    /// disk before it has begun.
+    /// Flushes accepted runs to disk even if no run starts. A run that starts does this itself, and must not wait for
+    /// the disk before that.
     private func flushLooks() async {
         do {
             try await Task.sleep(for: .milliseconds(20))
@@ -172,10 +173,11 @@ package actor RepositoryWatcher {
         } catch is CancellationError {
             return false
         } catch {
-            // The index or the disk, which the box looks after: the repository is not to blame.
+            // An error of the index or the disk, which `Health` handles; the repository is not to blame.
             failedForWantOfSomething = error is ArchiveError || DiskErrors.isFull(error)
             failures += 1
-            // The first failure and then each tenth: a repository that is away for a night must not fill the log.
+            // The first failure and then each tenth: a repository that is unavailable for a night must not fill the
+            // log.
             if failures == 1 || failures % 10 == 0 {
                 log.error("\(repository.name) can't be read (\(failures) times in a row): \(error)")
             }
@@ -183,7 +185,8 @@ package actor RepositoryWatcher {
         }
     }
 
-    /// The periodic look, with jitter so that many boxes don't fetch at once, and longer pauses after failures.
+    /// Waits for the next periodic observation, with jitter so that many daemons don't fetch at once, and longer after
+    /// failures.
     private func tick() async {
         while !Task.isCancelled {
             wake.yield()
@@ -217,13 +220,13 @@ package actor RepositoryWatcher {
                     log.warning("\(repository.name) is only polled, every \(interval.inWords): \(error)")
                 }
                 isSaid = true
-                // What the kernel refuses now (descriptors, watches) it may grant when others have ended.
+                // What the kernel refuses now (descriptors, watches) it may grant when other processes have ended.
                 do { try await Task.sleep(for: .seconds(60)) } catch { return }
             }
         }
     }
 
-    /// One look: fetch (a remote), compare the refs with the last look, decide, record.
+    /// One observation: fetch (a remote), compare the refs with the last observation, decide, record.
     ///
     /// - Returns: The runs that it started.
     @discardableResult
@@ -253,7 +256,7 @@ package actor RepositoryWatcher {
         return started
     }
 
-    /// Decides which changes go by their number alone, the first time that there are any.
+    /// Decides which changes have only their number as a name, when changes first exist.
     private func number(_ snapshot: RefSnapshot) async throws {
         guard rules.numbered == nil else { return }
         rules.numbered = try await index.numberedRefs(of: repository.name)
@@ -262,7 +265,7 @@ package actor RepositoryWatcher {
         rules.numbered = numbered
     }
 
-    /// The first look starts nothing, except what is newer than `since`.
+    /// The first observation starts nothing, except for changes newer than `since`.
     private func baseline(_ snapshot: RefSnapshot, _ trust: TrustRules) async throws -> [QueuedRun] {
         let (directory, rules, since) = (repository.gitDirectory, rules, options.since)
         var older = snapshot.refs
@@ -287,9 +290,9 @@ package actor RepositoryWatcher {
         return try await decide(news, snapshot, trust)
     }
 
-    /// Keeps ``schedules`` as the default branch says; compiling also warms the cache for the first change.
+    /// Reads ``schedules`` from the default branch. Compiling also warms the cache for the first change.
     ///
-    /// - Returns: Whether the same refs would give the same schedules; else the next look reads them again.
+    /// - Returns: Whether the same refs would give the same schedules; if not, the next observation reads them again.
     private func readSchedules(_ snapshot: RefSnapshot, _ target: TargetRule) async -> Bool {
         do {
             let found = try await withRepository(at: repository.gitDirectory) { repository -> (tip: OID, tree: OID?)? in
@@ -309,13 +312,13 @@ package actor RepositoryWatcher {
             }
             return true
         } catch {
-            // The look itself reports what is wrong with the definition; the clock then has nothing to start.
+            // The observation itself reports errors of the definition; then nothing is scheduled.
             schedules = []
             return error is DefinitionError || error is EarlyVerdict
         }
     }
 
-    /// Starts what is due in the minute that begins at `minute`, in seconds since 1970.
+    /// Starts the runs that are due in the minute that begins at `minute`, in seconds since 1970.
     package func startScheduled(at minute: Int) async {
         for (declaration, trigger, cron) in schedules where cron.matches(secondsSince1970: minute) {
             do {
@@ -363,9 +366,9 @@ package actor RepositoryWatcher {
         if definitions.values.contains(where: \.asksForPaths) {
             made = try await withRepository(at: repository.gitDirectory) { repository in
                 decision { from, to in
-                    // What the change itself does: from where it left the target.
+                    // The change's own paths: the difference from the point where it left the target.
                     let base = from.flatMap { (try? repository.mergeBase($0, to)) ?? $0 }
-                    // Too many, or not readable: the run says so.
+                    // Nil if there are too many, or if they can't be read; the run reports why.
                     return (try? repository.diff(from: base, to: to))?.flatMap {
                         [$0.path] + [$0.oldPath].compactMap { $0 }
                     }
@@ -383,7 +386,7 @@ package actor RepositoryWatcher {
         return outcome.queued
     }
 
-    /// Puts in what merge queues have landed, in place of what was recognised of these changes.
+    /// Replaces the recognised landings of changes by the landings that the merge queues recorded.
     private func withQueueLandings(_ observation: RefObservation) async throws -> RefObservation {
         var observation = observation
         for index in observation.branches.indices {
@@ -404,7 +407,7 @@ package actor RepositoryWatcher {
         return observation
     }
 
-    /// One line for each ref that can't be read, up to a number that a log can bear.
+    /// One line for each unreadable ref, up to a number that a log can take.
     private func say(_ unreadable: [RefObservation.UnreadableRef]) {
         for one in unreadable.prefix(20) {
             log.warning("\(repository.name): \(one.ref) (\(one.id.short)) can't be read: \(one.reason)")
@@ -414,11 +417,11 @@ package actor RepositoryWatcher {
         }
     }
 
-    /// What the cache has of the workflows that are wanted, by their trees.
+    /// The cached programs of the needed workflows, by their trees.
     private static func kept(_ observation: RefObservation, _ programs: ProgramCache) -> [OID: Decision.Definition] {
         var kept: [OID: Decision.Definition] = [:]
         for tree in Set(observation.definitions.values) {
-            // What is wrong with one is said where it would be compiled.
+            // An error is reported when the program is compiled.
             guard let program = try? programs.program(keptFor: tree.hex) else { continue }
             kept[tree] = .workflows(program.description.workflows)
         }
@@ -427,7 +430,7 @@ package actor RepositoryWatcher {
 
     /// The workflows at each commit that may define a run.
     ///
-    /// - Parameter kept: Of the trees that are compiled already.
+    /// - Parameter kept: The programs that are cached already.
     private func definitions(
         _ observation: RefObservation, _ kept: [OID: Decision.Definition]
     ) async throws -> [OID: Decision.Definition] {

@@ -3,7 +3,7 @@ package import Results
 import Store
 
 extension RequestError {
-    /// The same sentence for everybody who asks for a run that is not there.
+    /// The common error for a run that does not exist.
     package static func unknownRun(_ id: RunID) -> RequestError {
         RequestError(.unknownRun, ArchiveError.unknownRun(id).description)
     }

@@ -1,6 +1,6 @@
 package import Results
 
-/// Where the merges of runs are pinned in our own store, so that no `git gc` takes them away.
+/// Refs in pipectl's store that protect the merges of runs from `git gc`.
 package enum RunPin {
     package static let prefix = "refs/pipectl/runs"
 

@@ -4,19 +4,19 @@ import Engine
 import Foundation
 import Git
 
-/// A repository that the box looks at, and where its objects are.
+/// A repository that the daemon watches or runs, with the places of its objects.
 public struct WatchedRepository: Sendable, Equatable {
-    /// Short and unique on the box: the last part of the path or URL.
+    /// A short name, unique on the daemon: by default the last component of the path or URL.
     public var name: String
     /// The path or URL as the user gave it.
     public var location: String
-    /// The git directory that is read: the repository's own, or our mirror of a remote.
+    /// The git directory that is read: the repository's own, or pipectl's mirror of a remote.
     public var gitDirectory: String
-    /// Our own bare store, which borrows ``gitDirectory``'s objects and holds the merges that we test.
+    /// pipectl's own bare store. It borrows the objects of ``gitDirectory`` and contains the tested merges.
     public var store: String
-    /// Whether ``gitDirectory`` is a mirror that must be fetched first.
+    /// Whether ``gitDirectory`` is a mirror that must be fetched before it is read.
     public var isRemote: Bool
-    /// The git directory of a clone that has commits of its own, which ``store`` borrows, too; nil for none.
+    /// The git directory of a clone with commits of its own, whose objects ``store`` borrows too; nil for none.
     public var clone: String?
 
     package init(
@@ -30,12 +30,12 @@ public struct WatchedRepository: Sendable, Equatable {
         self.clone = clone
     }
 
-    /// Where its objects and refs are.
+    /// The places of its objects and refs.
     package var source: SourceRepository {
         SourceRepository(name: name, gitDirectory: gitDirectory, store: store, clone: clone)
     }
 
-    /// The file in which commits of the target and of changes are kept from look to look.
+    /// The file that caches commits of the target and of changes from one observation to the next.
     var knownCommits: String { "\(store)/known-commits" }
 
     /// Whether `location` names a remote: a URL with a scheme, or `user@host:path`.
@@ -47,7 +47,7 @@ public struct WatchedRepository: Sendable, Equatable {
         return !location[..<colon].contains("/")
     }
 
-    /// The name that a location suggests: `owner/name.git` → `name`.
+    /// The name derived from a location: `owner/name.git` → `name`.
     public static func name(for location: String) -> String {
         var parts = location.split(whereSeparator: { $0 == "/" || $0 == ":" }).map(String.init)
         if parts.last == ".git" { parts.removeLast() }
@@ -57,7 +57,7 @@ public struct WatchedRepository: Sendable, Equatable {
         return usable.isEmpty || usable.hasPrefix(".") ? "repository" : String(usable.prefix(100))
     }
 
-    /// Opens a location: checks that it can be served, makes our store, and for a remote our mirror.
+    /// Opens a location: checks that it can be watched, and creates the store and, for a remote, the mirror.
     ///
     /// - Throws: `GitError` with the reason and the remedy.
     package static func open(_ location: String, named name: String, mirrors: String) async throws -> WatchedRepository
@@ -72,7 +72,7 @@ public struct WatchedRepository: Sendable, Equatable {
                 _ = try Repository.create(bareAt: mirror)
             }
             let watched = try Repository(opening: path)
-            // Opening also renews the alternates, should the repository have moved.
+            // Opening also updates the alternates, in case the repository has moved.
             let own = try Repository.create(bareAt: store, borrowing: watched.gitDirectory)
             own.forgetTorn(under: RunPin.prefix)
             MergeScratch.clear(ChangeMerger.scratchFolder(store))
@@ -83,10 +83,9 @@ public struct WatchedRepository: Sendable, Equatable {
             isRemote: isRemote)
     }
 
-    /// The same repository with the objects of a clone: for a run by hand of commits that nobody has pushed.
+    /// The same repository with the objects of a clone, for a run by hand of unpushed commits.
     ///
-    /// Which code is merged is decided by ``gitDirectory`` as before: what the branches of a clone are called says
-    /// nothing.
+    /// ``gitDirectory`` still decides which code is merged: the names of a clone's branches prove nothing.
     ///
     /// - Parameter path: The clone's folder.
     package func joined(by path: String, mirrors: String) async throws -> WatchedRepository {

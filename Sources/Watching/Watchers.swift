@@ -16,10 +16,10 @@ package final class Watchers: Sendable {
 
     package func add(_ watcher: RepositoryWatcher) { state.withLock { $0[watcher.repository.name] = watcher } }
 
-    /// Asks the watchers of the repository at `path` for a look, or all of them.
+    /// Wakes the watchers of the repository at `path`, or all of them.
     ///
-    /// - Parameter path: The location that is watched, the repository's name, or its git directory; nil for all.
-    /// - Throws: ``RequestError`` where no such repository is watched.
+    /// - Parameter path: The watched location, the repository's name, or its git directory; nil for all.
+    /// - Throws: ``RequestError`` if no such repository is watched.
     package func wakeUp(at path: String?) throws -> CompletedAction {
         let all = all
         guard let path else {

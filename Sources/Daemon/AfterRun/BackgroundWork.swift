@@ -9,14 +9,14 @@ import Logging
 import Pipeline
 import Synchronization
 
-/// Queues the runs that the daemon wants for itself and that use idle time: they make snapshots that runs missed, run
-/// targets for comparison, and check snapshots from nothing.
+/// Queues background runs, which use idle time: they make missed snapshots, run targets for comparison, and check
+/// snapshots with fresh runs.
 actor BackgroundWork: RunListener {
-    /// Which background runs there are.
+    /// Which background runs are made.
     struct Settings: Sendable, Equatable {
-        /// A daemon makes snapshots of its own accord; one look or one run by hand does not.
+        /// A daemon makes snapshots by itself; `watch --once` and runs by hand do not.
         var makesSnapshots = false
-        /// Whether a target is run for comparison where the archive has no run of it.
+        /// Whether a target is run for comparison if the archive has no run of it.
         var runsTargets = false
     }
 
@@ -31,8 +31,8 @@ actor BackgroundWork: RunListener {
     private nonisolated let state = Mutex(Settings())
 
     /// - Parameters:
-    ///   - accept: Takes a run into the queue.
-    ///   - freeBytes: Bytes that are free beyond those that the daemon keeps free.
+    ///   - accept: Queues a run.
+    ///   - freeBytes: Returns the free bytes beyond those that the daemon keeps free.
     init(
         index: Store.Index, bases: SnapshotStore, log: Logger, freeBytes: @escaping @Sendable () -> Int,
         accept: @escaping @Sendable (RunRequest) async throws -> EnqueueOutcome
@@ -49,7 +49,7 @@ actor BackgroundWork: RunListener {
         set { state.withLock { $0 = newValue } }
     }
 
-    /// Whether a run may wait that makes a snapshot which runs of changes miss.
+    /// Whether a queued run may make a snapshot that runs of changes miss.
     nonisolated let missed = MissedSnapshots()
 
     nonisolated func wants(_ event: DaemonEvent) -> Bool {
@@ -71,18 +71,18 @@ actor BackgroundWork: RunListener {
         }
     }
 
-    /// What is missed is missed again by the next run.
+    /// The next run misses the same snapshot again.
     func missed(_ count: Int) async { log.debug("\(count) wishes for background runs are dropped") }
 
-    /// Whether merged code failed in a warm workspace. Should it pass from nothing, the workspace is broken, and every run
-    /// would begin from it until the code changes.
+    /// Whether merged code failed in a warm workspace. If it passes in a fresh one, the workspace is broken, and every
+    /// run would start from it until the code changes.
     private nonisolated func needsCleanRoom(_ run: RecordedRun) -> Bool {
         let (report, request) = (run.report, run.request)
         return settings.makesSnapshots && report.verdict == .failed && report.base != nil && report.trust == .merged
             && request.change == nil && !request.isPartial && [nil, .warmUp].contains(request.background)
     }
 
-    /// Has a snapshot made, once more where the one of an earlier run is lost.
+    /// Requests a snapshot again if the one of an earlier run was lost.
     private func refresh(_ wanted: MissedSnapshot) async {
         guard await !bases.has(wanted.key, at: wanted.commit) else { return }
         let room = freeBytes()
@@ -95,7 +95,7 @@ actor BackgroundWork: RunListener {
             if isMissed, summary.state == .queued { try? await index.setMissed(earlier) }
             switch summary.verdict {
             case .passed: guard await bases.isLost(ofRun: earlier, tools: wanted.key.tools, room: room) else { return }
-            // It says nothing about the commit; what was in its way may still be.
+            // It says nothing about the commit, and the cause may still exist.
             case .infrastructure: guard summary.endedAt.map({ $0 + 3_600 < Date() }) == true else { return }
             default: return
             }
@@ -103,14 +103,14 @@ actor BackgroundWork: RunListener {
         }
     }
 
-    /// Has the trees of snapshots tested from nothing, each once per interval, until the task is cancelled.
+    /// Tests the trees of snapshots in fresh workspaces, each once per interval, until the task is cancelled.
     func keepClean(every interval: Duration) async {
         while !Task.isCancelled {
             await bases.flush()
             var known: Set<SnapshotKey> = []
             for base in await bases.all where known.insert(base.key).inserted {
                 let age = Duration.seconds(Date().timeIntervalSince(base.cleanAt))
-                // A snapshot from the future says that the clock was set back.
+                // A snapshot with a time in the future shows that the clock was set back.
                 if age >= interval || age < .seconds(-3_600) {
                     let time = Int(age.inSeconds / max(interval.inSeconds, 1))
                     await enqueue(.cleanBuild(of: base, time: time))
@@ -122,7 +122,7 @@ actor BackgroundWork: RunListener {
 
     /// Queues a background run.
     ///
-    /// - Returns: The run of the same request that there is already; nil where this one is new or could not be queued.
+    /// - Returns: An existing run of the same request; nil if this one is new or could not be queued.
     @discardableResult
     func enqueue(_ request: RunRequest) async -> RunID? {
         do {

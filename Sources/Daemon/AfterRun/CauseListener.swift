@@ -6,14 +6,14 @@ import Results
 import Store
 import Logging
 
-/// After a run of a branch itself: forgets the causes of tests that pass again, and asks for the causes of new failures.
+/// After a run of a branch: forgets the causes of tests that pass again, and requests the causes of new failures.
 struct CauseListener: RunListener {
-    /// Tests of one red run that are looked into.
+    /// The most tests of one run that are bisected.
     private static let mostAtOnce = 3
 
     let index: Store.Index
     let log: Logger
-    /// Has the commit looked for that broke a test; must not block.
+    /// Starts the search for the commit that broke a test; must not block.
     let bisect: @Sendable (BisectRequest) -> Void
     let name = "causes"
 

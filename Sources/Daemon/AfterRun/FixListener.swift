@@ -1,8 +1,9 @@
 import Running
 
-/// Goes on with fixes when a run has ended. What is due stands in the index, so one look after several ends is enough.
+/// Continues fixes when a run has ended. The due work is recorded in the index, so one call after several ends is
+/// enough.
 struct FixListener: RunListener {
-    /// Does all that is due.
+    /// Does everything that is due.
     let settle: @Sendable () async -> Void
     let name = "fixes"
     let capacity = 1

@@ -4,15 +4,15 @@ import Engine
 import Results
 import Pipeline
 
-/// Has the red tests of a branch run again in idle time: one that passes on the very same tree is flaky, and known as that
+/// Runs the failed tests of a branch again in idle time. One that passes on the same tree is flaky, and this is known
 /// before it costs a change its verdict.
 struct FlakeProbe: RunListener {
-    /// How often the tests of one red run are run again.
+    /// How often the tests of one failed run are run again.
     static let mostProbes = 3
-    /// Failing tests of one step that are run again: more do not fail by chance.
+    /// The most failed tests of one step that are run again: more do not fail by chance.
     static let mostTests = 10
 
-    /// Takes background runs.
+    /// Queues a background run.
     let enqueue: @Sendable (RunRequest) async -> Void
     let name = "flake probes"
 
@@ -26,10 +26,10 @@ struct FlakeProbe: RunListener {
         for request in Self.probes(after: run) { await enqueue(request) }
     }
 
-    /// A probe is a guess that saves time; the next red run asks for another one.
+    /// A probe only saves time, and the next failed run requests another one.
     func missed(_ count: Int) async {}
 
-    /// The runs of single tests that a red run of the branch itself asks for, step by step.
+    /// The probes that a failed run of the branch itself requests, for each step.
     static func probes(after run: RecordedRun) -> [RunRequest] {
         let (report, request) = (run.report, run.request)
         guard report.change == nil, report.trust == .merged, report.branch != nil, !request.runsAtMostOnce,
@@ -37,7 +37,7 @@ struct FlakeProbe: RunListener {
         else { return [] }
         var number = 1
         if case .flakeProbe(let earlier) = request.kind {
-            // The same again where a run came that somebody waits for. A probe that a person cancelled stays cancelled.
+            // The same probe again if a requested run preempted it. One that a person cancelled stays cancelled.
             if report.verdict == .cancelled { return run.wasPreempted ? [request] : [] }
             number = earlier + 1
         } else {
@@ -56,7 +56,7 @@ struct FlakeProbe: RunListener {
 }
 
 extension RunRequest {
-    /// The same commit once more, of one step and these tests alone.
+    /// The same commit again, with only one step and these tests.
     static func flakeProbe(_ number: Int, _ step: String, _ tests: [TestResult], as red: RunRequest) -> RunRequest {
         let branch = red.branch ?? ""
         var request = RunRequest(

@@ -12,7 +12,7 @@ struct NoteListener: RunListener {
 
     func wants(_ event: DaemonEvent) -> Bool {
         guard case .recorded(let run) = event else { return false }
-        // The run of a fixer says nothing about the change, and a clone is nobody's to write to.
+        // The run of a fixer says nothing about the change, and pipectl never writes to a clone.
         return run.request.fix == nil && run.repository.clone == nil
     }
 

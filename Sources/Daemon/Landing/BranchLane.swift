@@ -9,7 +9,7 @@ import Results
 import Running
 import Store
 
-/// Does one thing after the other for the merge queue of one branch.
+/// Executes the actions of one branch's merge queue, one after the other.
 struct BranchLane: Sendable {
     let repository: WatchedRepository
     let branch: String
@@ -18,19 +18,21 @@ struct BranchLane: Sendable {
     let runs: LandingRuns
     let log: Logger
 
-    /// What one step came to.
+    /// The result of one step.
     enum Step: Sendable, Equatable {
-        /// The state has changed: there may be more to do.
+        /// The state has changed, so there may be more to do.
         case changed
         /// The target was moved.
         case landed
-        /// The push was not taken.
+        /// The push was rejected, for this reason.
         case rejected(String)
-        /// Whether the push was taken is not known.
+        /// It is not known whether the push succeeded, for this reason.
         case unknown(String)
     }
 
-    /// Takes in what happened, or else does one of the actions. Nil: nothing can be done before something happens.
+    /// Applies the next event that was observed; if there is none, executes one of the queue's actions.
+    ///
+    /// - Returns: Nil if there is nothing to do until something changes.
     func step(_ state: QueueState) async throws -> Step? {
         if let event = try await news(state) { return try await apply(event) }
         for action in state.actions {
@@ -44,7 +46,8 @@ struct BranchLane: Sendable {
         return nil
     }
 
-    /// Stores an event with what follows from it, and carries out what that means for runs.
+    /// Stores an event with the new state, then cancels the runs that are no longer needed and updates the refs that
+    /// keep the queue's commits.
     @discardableResult
     func apply(_ event: QueueEvent) async throws -> Step {
         guard let change = try await queues.apply(event, of: repository.name, branch: branch) else { return .changed }
@@ -60,7 +63,7 @@ struct BranchLane: Sendable {
         return .changed
     }
 
-    /// Keeps the commits of the queue from `git gc`.
+    /// Keeps the commits of the queue with refs, so that `git gc` does not remove them.
     private func pin(_ change: MergeQueues.Change) async throws {
         func commits(_ state: QueueState) -> Set<String> {
             Set(state.results.filter { $0.status == .built || $0.status == .passed }.map(\.commit))
@@ -78,7 +81,7 @@ struct BranchLane: Sendable {
 
     // MARK: What happened
 
-    /// Where the target or a change is not as the queue knows it.
+    /// The next event that follows from the observed target and changes; nil if they are as the queue knows them.
     private func news(_ state: QueueState) async throws -> QueueEvent? {
         if let event = try await targetNews(state) { return event }
         for entry in state.entries where !state.isLanding(entry.id) {
@@ -100,7 +103,7 @@ struct BranchLane: Sendable {
         }
         let declared = try await declarations.find(for: branch, at: tip, in: repository)?.rules
         if let intent = state.intent, let to = OID(hex: intent.to), tip.hex != intent.from {
-            // Also where others have pushed on top of it since.
+            // The landing took place also if others have pushed on top of it since.
             let hasLanded = try await withRepository(at: repository.store) {
                 try $0.contains(to) && $0.isAncestor(to, of: tip)
             }

@@ -8,29 +8,30 @@ import Pipeline
 import Results
 import WorkflowPrograms
 
-/// How changes land in a branch, as the branch itself declares it.
+/// Reads from a branch's own workflows how changes land in it.
 struct LandingDeclarations: Sendable {
     let definitions: WorkflowDefinitions
     let repositories: KnownRepositories
     let log: Logger
 
-    /// A branch's rules, and the commit that defines them.
+    /// The rules of a branch and the commit that defines them.
     struct Found: Sendable {
         var landing: LandingDeclaration
         var rules: QueueRules
-        /// The commit whose `workflows/` counts.
+        /// The commit whose `workflows/` is used.
         var definition: OID
     }
 
-    /// The rules for landing on `tip` of a branch; nil where none are declared, or `workflows/` can't be used.
+    /// The rules for landing in a branch whose tip is `tip`; nil if none are declared or `workflows/` can't be used.
     ///
-    /// A branch that is not protected may be pushed to by anybody: then the protected branch's own `workflows/` counts.
+    /// Everybody who may push can change a branch that is not protected. For such a branch, the `workflows/` of the
+    /// protected default branch is used.
     func find(for branch: String, at tip: OID, in repository: WatchedRepository) async throws -> Found? {
         let rules = try await repositories.rules(for: repository)
         let (gitDirectory, store) = (repository.gitDirectory, repository.store)
         let source = try await withRepository(at: gitDirectory) { git -> OID? in
             let protected = ProtectedBranches.read(try git.snapshot(under: "refs/heads/"), rules)
-            // The tip may be a commit that is about to land: what passed is trusted as the branch is.
+            // The tip may be a commit that is about to land. Because it passed, it is trusted like the branch.
             return protected.tips.contains { $0.branch == branch } ? tip : protected.defaultTip
         }
         guard let source else { return nil }

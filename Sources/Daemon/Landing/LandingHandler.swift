@@ -9,12 +9,12 @@ import Pipeline
 import Results
 import Store
 
-/// Answers requests about merge queues: of commands, and of comments at a forge.
+/// Answers the requests about merge queues, from commands and from comments at a forge.
 struct LandingHandler: Sendable {
     let queues: MergeQueues
     let repositories: KnownRepositories
     let declarations: LandingDeclarations
-    /// Told when a queue has changed.
+    /// Notified when a queue has changed.
     let news: ChangeNotifier
     let log: Logger
 
@@ -31,7 +31,7 @@ struct LandingHandler: Sendable {
 
     // MARK: Into the queue, and out of it
 
-    /// Puts a change into the merge queue of its target, or gives it the new priority where it is in there.
+    /// Puts a change into the merge queue of its target. If it is queued already, only its priority changes.
     ///
     /// - Throws: ``RequestError``: `.unknownChange`, `.unknownTarget`, or `.notLandable` with the reason.
     func land(_ request: LandRequest, by person: String) async throws -> CompletedAction {
@@ -72,7 +72,7 @@ struct LandingHandler: Sendable {
         return .queuedLanding(change: name, branch: branch, before: before)
     }
 
-    /// The change that a person means, with its head and the tip of its target.
+    /// The change that a person named, with its head and the tip of its target.
     private func change(_ text: String, of repository: WatchedRepository) async throws -> Change {
         let rules = try await repositories.rules(for: repository)
         let (change, tips) = try await withRepository(at: repository.gitDirectory) { git in
@@ -80,7 +80,7 @@ struct LandingHandler: Sendable {
             return (request.change, try git.snapshot(under: "refs/heads/").refs)
         }
         guard var change else { throw RequestError(.unknownChange, "there is no change \"\(text)\"") }
-        // What a look knows of its target counts more than that most changes want into the main branch.
+        // The target that was observed for the change takes precedence over the default, which is the main branch.
         if let target = try await queues.index.change(change.name, of: repository.name)?.target,
             let tip = tips["refs/heads/\(target)"]
         {
@@ -89,7 +89,9 @@ struct LandingHandler: Sendable {
         return change
     }
 
-    /// - Throws: ``RequestError`` with `.notQueued` where it is in no queue, or lands at this moment.
+    /// Removes a change from its merge queue.
+    ///
+    /// - Throws: ``RequestError`` with `.notQueued` if it is in no queue, or if it is landing now.
     func cancel(_ request: CancelLandingRequest) async throws -> CompletedAction {
         let repository = try await repositories.name(of: request.repository)
         for queue in try await queues.all(of: repository) {
@@ -109,10 +111,10 @@ struct LandingHandler: Sendable {
             .notQueued, "change \(request.change) is in no merge queue of \(repository); `pipectl queue` lists them")
     }
 
-    /// `7` for `#7`.
+    /// Removes the `#` of `#7`.
     private static func plain(_ name: String) -> String { name.hasPrefix("#") ? String(name.dropFirst()) : name }
 
-    /// Freezes queues, or lets them go on.
+    /// Freezes merge queues, or resumes them.
     func freeze(_ request: FreezeRequest) async throws -> CompletedAction {
         let repository = try await repositories.name(of: request.repository)
         let chosen = try await queues.all(of: repository).map(\.branch).filter {
@@ -134,7 +136,9 @@ struct LandingHandler: Sendable {
 
     // MARK: What people see
 
-    /// - Parameter text: A repository by its name, path or URL; nil for all.
+    /// The state of the merge queues.
+    ///
+    /// - Parameter text: A repository by its name, path or URL; nil for all repositories.
     func status(of text: String?) async throws -> [MergeQueueStatus] {
         let name: String? = if let text { try await repositories.name(of: text) } else { nil }
         var all: [MergeQueueStatus] = []
@@ -181,14 +185,15 @@ extension MergeQueueStatus.Entry.State {
     }
 }
 
-/// When changes will have landed, from how long runs took.
+/// Estimates when changes will have landed, from the durations of earlier runs.
 struct LandingEstimate: Sendable {
-    /// Of a round: the slowest required workflow. Nil where none has ended yet.
+    /// The expected duration of one round of tests: the median of the slowest required workflow. Nil if no run has
+    /// passed yet.
     var round: Duration?
-    /// When runs that go on were started.
+    /// The start times of the running runs.
     var started: [RunID: Date]
 
-    /// Ended runs of each workflow that are looked at.
+    /// Maximum number of passed runs of each workflow from which the median is taken.
     private static let looked = 20
 
     init(_ queue: MergeQueues.Queue, index: Store.Index) async throws {
@@ -209,7 +214,7 @@ struct LandingEstimate: Sendable {
         (self.round, self.started) = (round, started)
     }
 
-    /// Nil where nothing is known of how long runs take.
+    /// When the change will have landed if nothing fails; nil if no duration is known.
     func landing(of position: QueuePosition, at now: Date) -> Date? {
         guard let round = round.map({ Double($0.components.seconds) + Double($0.components.attoseconds) / 1e18 }) else {
             return nil

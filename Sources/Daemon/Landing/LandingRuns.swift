@@ -7,17 +7,17 @@ import Pipeline
 import Results
 import Store
 
-/// The runs that test the commits of a merge queue.
+/// The runs that test the commits of one merge queue.
 struct LandingRuns: Sendable {
     let index: Store.Index
     let queue: RunQueue
     let repository: String
     let branch: String
 
-    /// Starts the runs of a commit, or finds those that were started for it.
+    /// Starts the runs that test a commit, or finds those that were started before.
     ///
     /// - Parameters:
-    ///   - found: The rules by which it is tested.
+    ///   - found: The rules with which it is tested.
     ///   - entries: The changes in the commit, in order.
     func start(
         _ result: StackResult, _ entries: [QueueEntry], target: String, _ found: LandingDeclarations.Found
@@ -38,14 +38,14 @@ struct LandingRuns: Sendable {
                 ref: RunRequest.queuePrefix + branch, branch: branch, head: result.commit,
                 definitionCommit: found.definition.hex, previous: target, change: change, kind: .landing(changes),
                 nonce: "landing \(found.rules.definition.prefix(16)) attempt \(result.attempt)",
-                // Runs of other commits go on beside it.
+                // The commit is part of the subject, so that it does not supersede runs of other commits of the queue.
                 subject: "merge queue of \(branch) at \(result.commit)", concurrency: .supersede)
             runs[workflow] = try await queue.accept(request).run.id
         }
         return runs
     }
 
-    /// What the runs of a commit say together; nil while that is open.
+    /// The result of all runs of a commit; nil while it is not known.
     func outcome(of result: StackResult) async throws -> TestOutcome? {
         var outcomes: [TestOutcome?] = []
         for (_, run) in result.runs.sorted(by: { $0.value < $1.value }) {
@@ -63,7 +63,7 @@ struct LandingRuns: Sendable {
         let reason = "run \(run.id): \(run.reason ?? verdict.title)"
         switch verdict {
         case .passed, .notApplicable:
-            // Only what was tested lands.
+            // A commit lands only if the run tested exactly that commit.
             guard run.testedCommit == commit else { return .undecided("run \(run.id) did not test \(commit)") }
             return .passed
         case .flaky: return .flaky
@@ -73,7 +73,7 @@ struct LandingRuns: Sendable {
         }
     }
 
-    /// One that failed decides at once; else all must have ended.
+    /// Combines the results. One failed run decides at once; otherwise all must have ended.
     static func sum(_ outcomes: [TestOutcome?]) -> TestOutcome? {
         let known = outcomes.compactMap { $0 }
         if known.contains(.failed) { return .failed }
@@ -83,7 +83,7 @@ struct LandingRuns: Sendable {
         return known.contains(.flaky) ? .flaky : .passed
     }
 
-    /// Ends runs that the queue needs no more.
+    /// Cancels runs that the queue no longer needs.
     func end(_ runs: Set<RunID>) async throws {
         for run in runs.sorted() {
             guard try await index.run(run)?.summary.verdict == nil else { continue }

@@ -6,7 +6,7 @@ import MergeQueue
 import Results
 import Store
 
-/// Keeps the merge queues of all watched repositories going, each repository in a task of its own.
+/// Processes the merge queues of all watched repositories, with one task for each repository.
 struct MergeQueueService: Sendable {
     let watchers: Watchers
     let queues: MergeQueues
@@ -29,25 +29,25 @@ struct MergeQueueService: Sendable {
     }
 }
 
-/// The merge queues of one repository: has done what they want done, one thing after the other.
+/// Processes the merge queues of one repository: executes their actions one after the other.
 ///
-/// What is to be done follows from the stored state and from where the target is. So whatever this process was doing when
-/// it was killed, the next one finds out and goes on.
+/// The actions follow from the stored state and from the observed target. So after the process was killed at any point,
+/// the next one continues.
 actor MergeQueueLane {
     private let repository: WatchedRepository
     private let queues: MergeQueues
     private let declarations: LandingDeclarations
     private let runs: RunQueue
     private let log: Logger
-    /// Looks at the repository, and tells whether it saw all there is.
+    /// Observes the repository. The result tells whether the observation is complete.
     private let look: @Sendable () async -> Bool
-    /// Whether the target may be elsewhere than the last look saw it.
+    /// Whether the target may have moved since the last observation.
     private var needsLook = true
     private var failures = 0
-    /// Pushes in a row that were rejected although the branch had not moved.
+    /// Number of consecutive pushes that were rejected.
     private var rejections = 0
 
-    /// After so many, a person must look.
+    /// After this many rejected pushes, the queue freezes and a person has to resume it.
     private static let rejectionLimit = 3
     private static let longestPause = Duration.seconds(300)
 
@@ -63,7 +63,7 @@ actor MergeQueueLane {
         self.look = look
     }
 
-    /// Goes on until the task is cancelled.
+    /// Runs until the task is cancelled.
     func run() async {
         await sweep()
         while !Task.isCancelled {
@@ -75,7 +75,7 @@ actor MergeQueueLane {
                 return
             } catch {
                 failures += 1
-                // The first failure and then each tenth, as with a repository that can't be read.
+                // Logs the first failure and then every tenth, as for a repository that can't be read.
                 if failures % 10 == 1 {
                     log.error(
                         "\(repository.name): the merge queue does not go on (\(failures) times in a row): \(error)")
@@ -86,7 +86,7 @@ actor MergeQueueLane {
         }
     }
 
-    /// Ends runs that an earlier process started and that no queue wants any more.
+    /// Cancels runs that an earlier process started and that no queue needs any more.
     private func sweep() async {
         do {
             let wanted = try await queues.all(of: repository.name).reduce(into: Set<RunID>()) {
@@ -101,7 +101,7 @@ actor MergeQueueLane {
         }
     }
 
-    /// Does all that can be done now.
+    /// Does everything that can be done now.
     func settle() async throws {
         for queue in try await queues.all(of: repository.name) {
             let lane = BranchLane(
@@ -127,7 +127,7 @@ actor MergeQueueLane {
         switch step {
         case .changed: break
         case .landed:
-            // Each landing is seen by itself, so that each starts its release.
+            // The repository is observed after each landing, so that each landing starts its own release.
             (needsLook, rejections) = (true, 0)
         case .rejected(let reason):
             rejections += 1
@@ -144,16 +144,16 @@ actor MergeQueueLane {
     }
 }
 
-/// Why a queue can't go on for now.
+/// Why a queue can't continue now.
 struct LandingObstacle: Error, CustomStringConvertible {
     var reason: String
     var description: String { reason }
 }
 
 extension ChangeNotifier {
-    /// Waits for news, at most for a while.
+    /// Waits until a change is notified or the time is over.
     ///
-    /// - Parameter isUrgent: Whether news end the wait; else it always lasts.
+    /// - Parameter isUrgent: Whether a notification ends the wait; otherwise it always lasts for `limit`.
     func wait(since mark: Mark, atMost limit: Duration, isUrgent: Bool) async {
         await withTaskGroup(of: Void.self) { group in
             if isUrgent { group.addTask { await self.wait(since: mark) } }

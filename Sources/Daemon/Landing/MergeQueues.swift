@@ -6,11 +6,12 @@ import Pipeline
 import Results
 import Store
 
-/// The merge queues as the index keeps them. Each event is one transaction with what follows from it.
+/// The merge queues in the index. Each event is stored in one transaction, together with the new state and the changes
+/// that left.
 struct MergeQueues: Sendable {
     let index: Store.Index
 
-    /// A queue and the branch it belongs to.
+    /// A queue with its repository and branch.
     struct Queue: Sendable {
         var repository: String
         var branch: String
@@ -27,17 +28,18 @@ struct MergeQueues: Sendable {
         try await all(of: repository).first { $0.branch == branch }?.state
     }
 
-    /// What an event did.
+    /// The effect of an event.
     struct Change: Sendable {
         var before: QueueState
         var after: QueueState
         var departures: [Departure]
     }
 
-    /// Has the queue take in an event, and stores it with the changes that left.
+    /// Applies an event to a queue and stores the new state with the changes that left.
     ///
-    /// - Parameter new: The state of a queue that does not exist yet; nil: the event is for one that exists.
-    /// - Returns: Nil where there is no queue.
+    /// - Parameter new: The first state if the queue does not exist yet; nil if the event applies to existing queues
+    ///   only.
+    /// - Returns: Nil if there is no such queue.
     @discardableResult
     func apply(
         _ event: QueueEvent, of repository: String, branch: String, new: QueueState? = nil, at now: Date = Date()
@@ -55,14 +57,14 @@ struct MergeQueues: Sendable {
         }
     }
 
-    /// What the queue of a branch has landed of late or is about to, the oldest first.
+    /// What the queue of a branch has landed recently or is about to land, oldest first.
     func landings(of repository: String, branch: String) async throws -> [LandedChange] {
         let records = try await index.landings(of: repository, branch: branch).reversed()
         var found = records.compactMap { record -> LandedChange? in
             guard record.outcome == .landed else { return nil }
             return LandedChange(change: record.change, head: record.head, commit: record.commit, method: record.method)
         }
-        // Between the push and the note of it, a look may come.
+        // Between the push and the storing of its result, an observation may see the landed commit.
         if let state = try await queue(of: repository, branch: branch), let intent = state.intent {
             for (id, commit) in zip(intent.entries, intent.commits) {
                 guard let entry = state.entry(id) else { continue }
@@ -99,7 +101,7 @@ extension LandingRecord {
 }
 
 extension LandedChange {
-    /// Nil where a text is none of what a queue writes.
+    /// Nil if one of the texts is not an object id or a method that a queue stores.
     fileprivate init?(change: String, head: String, commit: String?, method: String?) {
         guard let head = OID(hex: head), let commit = commit.flatMap({ OID(hex: $0) }),
             let method = method.flatMap(LandingMethod.init(rawValue:))
@@ -115,7 +117,7 @@ extension LandedChange {
 }
 
 extension Departure {
-    /// What became of the change, as a sentence that says what to do next.
+    /// The reason for leaving, as a sentence that also says what to do next.
     var inWords: String {
         let runs = runs.values.sorted().map { "run \($0)" }.joined(separator: ", ")
         let seen = runs.isEmpty ? "" : " (\(runs); `pipectl report \(self.runs.values.min() ?? 0)` says why)"

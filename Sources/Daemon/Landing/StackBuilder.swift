@@ -4,19 +4,20 @@ import Git
 import MergeQueue
 import Pipeline
 
-/// Merges changes one after the other on top of a commit, as they would land. Nothing but objects is written.
+/// Merges changes one after the other on top of a commit, as they would land. It writes objects only, no refs.
 ///
-/// The same changes on the same commit are the same commits, whoever makes them and whenever.
+/// The commits are deterministic: the same changes on top of the same commit always get the same ids.
 struct StackBuilder: Sendable {
-    /// The repository that has the objects, and gets the new ones.
+    /// The repository from which objects are read and to which the new ones are written.
     let store: String
     let branch: String
     let method: LandingMethod
     let merger: ChangeMerger
 
-    /// What became of each entry; after one that can't be merged there are no more.
+    /// Merges the entries in order and ends with the first that can't be merged.
     ///
-    /// - Throws: `GitError` where the repository can't be read or written.
+    /// - Returns: The result for each entry, up to and including the first that can't be merged.
+    /// - Throws: `GitError` if the repository can't be read or written.
     func build(_ entries: [QueueEntry], on base: OID) async throws -> [BuiltEntry] {
         var built: [BuiltEntry] = []
         var tip = base
@@ -55,7 +56,7 @@ struct StackBuilder: Sendable {
         }
     }
 
-    /// Why the change can't be merged whatever its files are; nil where it may.
+    /// Why the change can't be merged, independently of its files; nil if there is no such reason.
     private static func obstacle(_ head: OID, _ tip: OID, _ store: Repository) throws -> QueueFailure? {
         guard store.contains(head) else {
             return .unmergeable("its commit \(head.short) is no longer in the repository; push it again")
@@ -90,7 +91,8 @@ struct StackBuilder: Sendable {
         }
     }
 
-    /// The change's own message where it is one commit; else its title, and the first lines of its commits.
+    /// A change of one commit keeps that commit's message. For several commits: the title, then the first line of each
+    /// commit.
     private func squashMessage(
         _ entry: QueueEntry, _ change: Commit, _ head: OID, _ tip: OID, _ store: Repository
     ) throws -> String {
@@ -107,13 +109,14 @@ struct StackBuilder: Sendable {
         return "\(subject)\n\n\(lines.joined(separator: "\n"))\n"
     }
 
-    /// A fixed name and the newest of the times: a commit is the same whenever it is made.
+    /// The committer of generated commits: a fixed name and the newest time of the given commits, so that the commit's
+    /// id does not depend on when it is made.
     private static func committer(after commits: [Commit]) -> Signature {
         let time = commits.map(\.committer.time).max() ?? Date(timeIntervalSince1970: 0)
         return Signature(name: "pipectl", email: "pipectl@localhost", time: time)
     }
 
-    /// One line of text that a change brings.
+    /// The first 500 characters of a text from the change, with control characters replaced.
     private static func line(_ text: String) -> String {
         let plain = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }
         return String(String(plain).prefix(500)).trimmingCharacters(in: .whitespaces)
@@ -121,8 +124,8 @@ struct StackBuilder: Sendable {
 
     // MARK: Rebase
 
-    /// Repeats the change's commits, those that merge others left out. Where they are on top of `tip` already, they stay
-    /// as they are.
+    /// Applies the change's commits one after the other, without its merge commits. If they are on top of `tip`
+    /// already, they stay unchanged.
     private static func rebase(_ head: OID, on tip: OID, _ store: Repository) throws -> BuiltEntry {
         let commits = Array(try store.log(from: head, excluding: [tip], limit: 1_000).reversed())
         let isLinear = commits.allSatisfy { $0.parents.count == 1 }
@@ -146,7 +149,7 @@ struct StackBuilder: Sendable {
         return current.id == tip ? .failed(.nothing) : .commit(current.id.hex, tree: current.tree.hex)
     }
 
-    /// The effect of a commit on top of another; nil where the files are too large.
+    /// Applies the effect of one commit to another; nil if the files are too large to be merged.
     private static func repeated(_ commit: Commit, on current: Commit, _ store: Repository) throws -> MergeOutcome? {
         do {
             return try store.merge(

@@ -4,19 +4,19 @@ import Git
 import Sandbox
 import TerminalText
 
-/// Moves the target branch to a commit that passed, if it is still where the commit was made for.
+/// Moves the target branch to a commit that passed, if the branch still has the commit on which it was built.
 struct TargetPush: Sendable {
     enum Outcome: Sendable, Equatable {
         case pushed
-        /// The repository did not take it: the branch is somewhere else, or it is protected. The reason is a sentence.
+        /// The repository refused it, because the branch has moved or is protected. The text is a sentence.
         case rejected(String)
-        /// Nothing is known; the same push may be tried again.
+        /// It is not known whether it succeeded. The same push may be repeated.
         case unknown(String)
     }
 
     let repository: WatchedRepository
     let branch: String
-    /// The commit that the branch must be at, and the one that it gets.
+    /// The commit that the branch must have before the push; below, the one that it gets.
     let from: String
     let to: String
 
@@ -25,14 +25,14 @@ struct TargetPush: Sendable {
         "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH",
     ]
 
-    /// `git` does it, with the hooks and the protection that the repository has, and the rights of the daemon's user. It
-    /// is the same for a remote and for a local repository.
+    /// Pushes with `git`, so that the hooks and the protection of the repository apply, with the rights of the daemon's
+    /// user. Remote and local repositories are treated alike.
     func push() async throws -> Outcome {
         var environment = ProcessInfo.processInfo.environment.filter { !Self.ofRepositories.contains($0.key) }
         environment["GIT_TERMINAL_PROMPT"] = "0"
         environment["LC_ALL"] = "C"
         let ref = "refs/heads/\(branch)"
-        // The lease names the very commit. Without `+`, only a fast-forward is taken, whatever the lease says.
+        // The lease names the expected commit. Without `+`, git also refuses everything but a fast-forward.
         let result = try await ExternalCommand(
             "git",
             [
@@ -43,7 +43,8 @@ struct TargetPush: Sendable {
         return Self.outcome(result.text, succeeded: result.succeeded)
     }
 
-    /// Reads what `git push --porcelain` says: a line for the ref that begins with a flag, `!` where it was not taken.
+    /// Reads the output of `git push --porcelain`: one line for the ref, which begins with the flag `!` if it was
+    /// rejected.
     static func outcome(_ text: String, succeeded: Bool) -> Outcome {
         if succeeded { return .pushed }
         let lines = text.split(whereSeparator: \.isNewline).map(String.init)

@@ -7,14 +7,13 @@ import Foundation
 import Results
 import Store
 
-/// Finds and removes our own stores of clones that are gone.
+/// Finds and removes the stores of deleted clones.
 struct CloneCleanup: Sendable {
     let index: Store.Index
     let kept: RetainedWorkspaceStore
     let stores: CloneStores
 
-    /// Stores of clones that are gone, and that no run needs: neither one that waits or runs, nor the retained workspace
-    /// of one that failed.
+    /// Stores of deleted clones that no run needs: neither a queued or live one, nor a retained workspace.
     func abandoned() async throws -> [AbandonedStore] {
         var needed: Set<String> = []
         for run in try await index.runs(RunFilter(states: [.queued, .running], limit: .max)) {
@@ -27,7 +26,7 @@ struct CloneCleanup: Sendable {
         return try await offThread { [stores, needed] in stores.abandoned(needed: needed) }
     }
 
-    /// Removes these stores and what killed merges left; returns the stores that are gone now.
+    /// Removes these stores, and scratch files of killed merges; returns the removed stores.
     func remove(_ abandoned: [AbandonedStore]) async throws -> [AbandonedStore] {
         try await offThread { [stores] in
             stores.clearScratch()

@@ -4,18 +4,18 @@ import Results
 import Foundation
 import Git
 
-/// What a run by hand in a clone of a watched repository is about.
+/// The subject of a run by hand in a clone of a watched repository.
 ///
-/// What the watched repository has is run there, as if it had been named from anywhere. Only commits that nobody has
-/// pushed, and the working tree, are read from the clone; they never count as merged.
+/// Commits that the watched repository has are run there. Only unpushed commits and the working tree are read from the
+/// clone; they never count as merged.
 struct CloneSubject: Sendable {
     /// The clone's folder.
     let folder: String
-    /// The watched repository, joined by the clone.
+    /// The watched repository, with the clone's objects.
     let repository: WatchedRepository
     let rules: TrustRules
 
-    /// The request for what only the clone has; nil where the watched repository has it.
+    /// The request for a subject that only the clone has; nil if the watched repository has it.
     func request(for subject: StartRequest.Subject, workflow: String) async throws -> RunRequest? {
         let (repository, rules, folder) = (repository, rules, folder)
         if case .change = subject { return nil }
@@ -25,7 +25,7 @@ struct CloneSubject: Sendable {
                 switch subject {
                 case .workingTree: isWorkingTree = true
                 case .revision(let name):
-                    // What the clone can't read may be a branch that it has not fetched.
+                    // A name that the clone can't resolve may be a branch that it has not fetched.
                     guard let commit = try? clone.resolve("\(name)^{commit}"), !watched.contains(commit) else {
                         return nil
                     }
@@ -35,10 +35,10 @@ struct CloneSubject: Sendable {
                     subject, workflow: workflow, in: clone, repository, rules)
                 request.source = folder
                 if isWorkingTree {
-                    // Each clone has a working tree of its own: they don't wait for one another.
+                    // Each clone has a working tree of its own, so their runs don't wait for each other.
                     request.subject = "working tree of \(folder)"
                 } else {
-                    // The branches of a clone are not those of the repository: a run here is none on "main".
+                    // A clone's branches are not the repository's: a run here is not a run on "main".
                     (request.ref, request.branch, request.subject) = (request.head, nil, request.head)
                     let protected = ProtectedBranches.read(try watched.snapshot(), rules)
                     request.definitionCommit = protected.defaultTip?.hex ?? request.head
@@ -48,7 +48,7 @@ struct CloneSubject: Sendable {
         }
     }
 
-    /// The subject as the watched repository knows it: by its commit where the same name means another one there.
+    /// The subject as the watched repository knows it: by commit if the same name means another one there.
     func shared(_ subject: StartRequest.Subject) async throws -> StartRequest.Subject {
         guard case .revision(let name) = subject else { return subject }
         func commit(in folder: String) async -> OID? {

@@ -5,7 +5,7 @@ import Logging
 import Results
 import Store
 
-/// Carries out requests that change something.
+/// Handles requests that change something.
 struct CommandHandler: Sendable {
     let index: Store.Index
     let store: ArchiveStore
@@ -19,7 +19,7 @@ struct CommandHandler: Sendable {
     let forges: ForgeRequests
     let log: Logger
 
-    /// The reply to a request that has one; nil for other requests.
+    /// The reply to such a request; nil for other requests.
     func reply(to request: DaemonRequest, by user: UInt32) async throws -> DaemonReply? {
         switch request {
         case .look(let path): return .completed(try repositories.watchers.wakeUp(at: path))

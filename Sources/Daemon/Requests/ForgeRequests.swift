@@ -2,10 +2,10 @@ import Running
 import Control
 import Store
 
-/// Answers what commands ask about connections to forges.
+/// Answers requests about connections to forges.
 struct ForgeRequests: Sendable {
     let index: Store.Index
-    /// Told of connections that came or went.
+    /// Notified of added and removed connections.
     let news: ChangeNotifier
 
     /// Connects the repository `name`, or replaces its connection.
@@ -14,7 +14,7 @@ struct ForgeRequests: Sendable {
         news.tellAll()
     }
 
-    /// - Throws: ``RequestError`` where the repository has no connection.
+    /// - Throws: ``RequestError`` if the repository has no connection.
     func disconnect(_ name: String) async throws {
         guard try await index.disconnectForge(name) else {
             throw RequestError(

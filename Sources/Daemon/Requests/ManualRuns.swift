@@ -6,7 +6,7 @@ import Foundation
 import Results
 import Store
 
-/// Starts runs that somebody asks for by hand, new ones and repetitions.
+/// Starts runs by hand: new ones and repetitions.
 struct ManualRuns: Sendable {
     let index: Store.Index
     let requests: RunRequestMaker
@@ -22,7 +22,7 @@ struct ManualRuns: Sendable {
         return try await accept(request)
     }
 
-    /// Ends a run, waiting or running.
+    /// Cancels a run, queued or running.
     func cancel(_ id: RunID, reason: String) async throws -> CompletedAction {
         let result = try await queue.cancel(id, reason: reason)
         // It may have been part of a fix.
@@ -32,7 +32,7 @@ struct ManualRuns: Sendable {
 
     private func accept(_ request: RunRequest) async throws -> EnqueueOutcome {
         let outcome = try await queue.accept(request)
-        // One that has lost its place may have been part of a fix.
+        // A superseded run may have been part of a fix.
         if !outcome.superseded.isEmpty { await fixes.settle() }
         return outcome
     }
@@ -61,7 +61,7 @@ struct ManualRuns: Sendable {
             if wanted.isClean || !wanted.steps.isEmpty {
                 request.onlySteps = failed
             } else {
-                // The same plan: what passed is taken over with the workspace, and what was skipped has its turn.
+                // The same plan: passed steps are carried over with the workspace, and skipped ones run.
                 rerun.resumes = true
             }
         }

@@ -10,7 +10,7 @@ import Git
 import Pipeline
 import WorkflowPrograms
 
-/// What commands ask about proofs.
+/// Answers requests about proofs.
 struct ProofQueries: Sendable {
     let index: Store.Index
     let requests: RunRequestMaker
@@ -19,10 +19,10 @@ struct ProofQueries: Sendable {
     let store: ArchiveStore
     let log: Logger
 
-    /// What stands for each step of a run that would be started by hand; nothing is started.
+    /// Whether each step of a run by hand would be proved; nothing is started.
     func why(_ start: StartRequest) async throws -> [StepReasoning] {
         let (request, repository) = try await requests.request(start)
-        // Nothing of the run is started, so nobody need let it.
+        // Nothing is started, so no approval is needed.
         let prepared = try await planner.planned(request, in: repository)
         let programs = try await planner.tools.programs()
         let search = ProofSearch(
@@ -33,12 +33,12 @@ struct ProofQueries: Sendable {
         ).steps()
     }
 
-    /// How many proofs there are, and which steps are not believed.
+    /// The number of proofs, and the steps whose proofs are not trusted.
     func status() async throws -> ProofStatus {
         ProofStatus(counts: try await index.proofCounts(), distrusted: try await index.distrustedSteps(at: Date()))
     }
 
-    /// Believes a step's proofs again; what was done, as a sentence.
+    /// Trusts a step's proofs again; returns what was done.
     func trustProofs(of step: String, in repository: String?) async throws -> CompletedAction {
         let count = try await index.trustProofs(of: step, in: repository)
         guard count > 0 else {

@@ -9,9 +9,9 @@ import Engine
 import Git
 import Pipeline
 
-/// Explains for each step of a prepared run what stands for it, or what has changed since it was proved.
+/// Explains for each step of a prepared run which proof it has, or what changed since its last proof.
 struct ProofReasoning: Sendable {
-    /// Paths that are named for one step, at most.
+    /// The most paths that are named for one step.
     static let mostPaths = 20
 
     let search: ProofSearch
@@ -71,7 +71,7 @@ struct ProofReasoning: Sendable {
         }
     }
 
-    /// Why a proof of the very key does not count; nil where there is none, or it says nothing of itself.
+    /// Why a proof with the same key is not trusted; nil if there is none, or no reason.
     private func unbelieved(_ step: PlannedStep, _ claim: ProofSearch.Found?) async throws -> StepReasoning? {
         guard let claim, claim.scope != ProofScope.merged,
             let breach = try await search.breaches(of: [step.name: claim], prepared, request, in: repository)[step.name]
@@ -82,7 +82,7 @@ struct ProofReasoning: Sendable {
             reason: "run \(run) passed it with the same inputs, but \(breach)")
     }
 
-    /// Holds the step against the newest run that proved a step of its name.
+    /// Compares the step with the newest run that proved a step of its name.
     private func change(_ step: PlannedStep, _ key: StepKey) async throws -> StepReasoning {
         let newest = try await search.index.newestProof(
             of: step.name, in: request.workflow, of: request.repository,
@@ -102,10 +102,10 @@ struct ProofReasoning: Sendable {
         var reason = StepReasoning(step: step.name, standing: .changed, run: newest.citation.run, reason: "")
         reason.parts = key.differences(from: before)
         if reason.parts.contains(.inputs), let old = report.testedTree.flatMap(OID.init(hex:)) {
-            // What the tree has where its outputs go counts as well.
+            // Tracked files at the step's outputs belong to the key as well.
             let patterns = step.inputs.isEmpty ? [] : step.inputs + step.outputs
             let (tree, limit) = (prepared.tree, Self.mostPaths)
-            // A tree of an old merge may be gone; then the part's name has to do.
+            // The tree of an old merge may be gone; then only the name of the part is shown.
             reason.paths =
                 (try? await withRepository(at: repository.store) { store in
                     try TreeInputs(repository: store, tree: tree).differences(from: old, patterns, limit: limit)
@@ -118,7 +118,7 @@ struct ProofReasoning: Sendable {
 }
 
 extension StepKey.Part {
-    /// As a person says it, after "since run 12, …".
+    /// The words after "since run 12, …".
     var inWords: String {
         switch self {
         case .command: "its command"

@@ -7,7 +7,7 @@ import Archive
 import Results
 import Store
 
-/// Answers requests that change nothing.
+/// Handles requests that change nothing.
 struct QueryHandler: Sendable {
     let index: Store.Index
     let store: ArchiveStore
@@ -19,7 +19,7 @@ struct QueryHandler: Sendable {
     let proofs: ProofQueries
     let status: StatusQuery
 
-    /// The reply to a request that has one; nil for other requests.
+    /// The reply to such a request; nil for other requests.
     func reply(to request: DaemonRequest) async throws -> DaemonReply? {
         switch request {
         case .status: .status(try await status.status())

@@ -1,7 +1,7 @@
 import Results
 
 extension Report {
-    /// A run that waits for a person, as its report reads until somebody has answered.
+    /// The report of a run that waits for approval, until it is answered.
     init?(held run: IndexedRun) {
         guard let why = run.summary.heldFor, run.summary.state == .queued else { return nil }
         let request = run.request

@@ -7,7 +7,7 @@ import Engine
 import Git
 
 extension RequestError {
-    /// What a client is told about an error that ended its request; nil for one that this process does not know.
+    /// The error for the client when a request failed; nil for an unknown error.
     init?(refusing error: any Error) {
         switch error {
         case let error as RequestError: self = error
@@ -24,7 +24,7 @@ extension RequestError {
         }
     }
 
-    /// Errors of the store that no other request would avoid.
+    /// Errors of the store that do not depend on the request.
     private static let faultsOfBox: Set<ArchiveError.Code> = [
         .damagedIndex, .newerIndex, .missingIndex, .unusableIndex, .diskFull, .unusableArchive, .damagedRun,
         .newerReport, .digestMismatch, .unreadableFile,

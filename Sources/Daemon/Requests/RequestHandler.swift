@@ -4,14 +4,14 @@ import Control
 import Results
 import Store
 
-/// Answers the requests of commands, in this process and at the other end of the socket.
+/// Answers the requests of commands, in this process and over the socket.
 struct RequestHandler: Sendable {
     let commands: CommandHandler
     let queries: QueryHandler
     let landings: LandingHandler
     let health: Health
 
-    /// - Parameter user: Who asks: the owner of this process, or whoever is at the other end, as the kernel says.
+    /// - Parameter user: The user of this process, or the user at the other end of the socket according to the kernel.
     func answer(
         _ request: DaemonRequest, by user: UInt32, reply: @Sendable (DaemonReply) async throws -> Void
     ) async throws {
@@ -27,7 +27,7 @@ struct RequestHandler: Sendable {
         }
     }
 
-    /// Requests with many replies.
+    /// Handles requests with many replies.
     private func follow(_ request: DaemonRequest, _ reply: @Sendable (DaemonReply) async throws -> Void) async throws {
         switch request {
         case .follow(let id): try await queries.runs.follow(id, reply)

@@ -5,21 +5,20 @@ import Store
 
 /// Finds the run that a reference means.
 struct RunLookup: Sendable {
-    /// Runs that are looked through, newest first: those of one subject that nobody would call the newest are further
-    /// back.
+    /// The number of runs that are searched, newest first. Older runs of a subject are not its newest.
     private static let limit = 200
 
     let index: Store.Index
-    /// The name of the repository that the caller stands in; nil for none that is known.
+    /// The name of the repository in the caller's folder; nil if it is unknown.
     let repository: String?
 
-    /// - Throws: ``RequestError`` for a reference that means no run, or several.
+    /// - Throws: ``RequestError`` if the reference means no run, or several.
     func find(_ reference: RunReference) async throws -> RunID {
         if case .number(let id) = reference {
             guard try await index.run(id) != nil else { throw RequestError.unknownRun(id) }
             return id
         }
-        // Where the caller's own repository has no such run, another one may be meant.
+        // If the caller's own repository has no such run, search the others.
         for name in [repository, nil] {
             let runs = try await candidates(for: reference, in: name)
             switch Self.choose(among: runs, reference) {
@@ -62,14 +61,14 @@ struct RunLookup: Sendable {
 
     enum Choice: Equatable {
         case run(RunID)
-        /// Runs that are all meant: of each repository and workflow the newest, of the newest commit.
+        /// Several runs match: the newest run of the newest commit, of each repository and workflow.
         case several([RunSummary])
         case none
     }
 
-    /// - Parameter runs: All of the subject, newest first.
+    /// - Parameter runs: All runs of the subject, newest first.
     static func choose(among runs: [RunSummary], _ reference: RunReference) -> Choice {
-        // What the daemon does of its own accord is meant only where there is nothing else.
+        // Background runs are meant only if there are no others.
         let wanted = runs.filter { $0.upkeep == nil && $0.fix == nil }
         let all = wanted.isEmpty ? runs : wanted
         guard let newest = all.first else { return .none }

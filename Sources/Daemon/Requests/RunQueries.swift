@@ -4,7 +4,7 @@ import Control
 import Results
 import Store
 
-/// What commands ask about one run: how it stands, and how it goes on.
+/// Answers requests about one run: its state and its progress.
 struct RunQueries: Sendable {
     let index: Store.Index
     let board: LiveBoard
@@ -27,7 +27,8 @@ struct RunQueries: Sendable {
             if let live = await board.next(id, after: revision), live.revision != revision {
                 revision = live.revision
                 try await reply(.progress(.live(live)))
-                // A state names every step, and each event makes a new one: of long runs they are sent less often.
+                // A state contains every step, and each event makes a new state, so for long runs they are sent less
+                // often.
                 if live.steps.count > 16 {
                     let pause = Duration.milliseconds(min(live.steps.count / 8, 100))
                     await withTaskGroup(of: Void.self) { group in
@@ -45,7 +46,7 @@ struct RunQueries: Sendable {
                 return
             }
             if let why = run.summary.heldFor {
-                // Nobody knows when a person will look: who waits for the verdict is told now.
+                // The approval may come at any time, so the client is told the verdict now.
                 try await reply(.progress(.ended(.needsApproval, reason: why)))
                 return
             }
@@ -54,7 +55,7 @@ struct RunQueries: Sendable {
                 if let first = queue.first(where: { $0.id == id })?.waitsFor,
                     try await index.run(first)?.summary.heldFor != nil
                 {
-                    // Runs of one subject keep their order, also while the first of them waits for a person.
+                    // Runs of one subject keep their order, even if the first waits for approval.
                     let why = "waiting for run \(first), which needs approval: \(Approval.command(first))"
                     try await reply(.progress(.ended(.needsApproval, reason: why)))
                     return
@@ -63,7 +64,7 @@ struct RunQueries: Sendable {
                 if behind != lastBehind { try await reply(.progress(.queued(behind: behind))) }
                 lastBehind = behind
             }
-            // The place in the queue changes without the run, so that is looked at again after a while.
+            // The position in the queue can change without the run, so it is checked again after a while.
             await board.waitForChange(of: id, since: seen, atMost: .seconds(2))
         }
     }

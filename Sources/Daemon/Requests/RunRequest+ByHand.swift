@@ -7,7 +7,7 @@ import Results
 import Store
 
 extension RunRequest {
-    /// The request for a run that a person wants, from what they named.
+    /// The request for a run by hand, from the subject that the user named.
     static func byHand(
         _ subject: StartRequest.Subject, workflow: String, in git: Repository, _ repository: WatchedRepository,
         _ rules: TrustRules
@@ -24,7 +24,7 @@ extension RunRequest {
             let snapshot = try git.snapshot()
             let refs = snapshot.refs
             let protected = ProtectedBranches.read(snapshot, rules)
-            // What nobody has merged is run by the rules of the default branch.
+            // Unmerged code runs by the rules of the default branch.
             let definition = try protected.holder(of: commit, in: git) == nil ? protected.defaultTip : nil
             let ref = ["refs/heads/\(revision)", "refs/tags/\(revision)", revision].first { refs[$0] != nil }
             let branch = ref.flatMap { $0.hasPrefix("refs/heads/") ? String($0.dropFirst("refs/heads/".count)) : nil }

@@ -10,20 +10,20 @@ import Pipeline
 import Results
 import Store
 
-/// Makes the request for a run that somebody asks for by hand.
+/// Makes the requests of runs by hand.
 struct RunRequestMaker: Sendable {
     let index: Store.Index
     let repositories: KnownRepositories
     let definitions: WorkflowDefinitions
     let tests: TestQueries
 
-    /// The parameters of the workflow that a run by hand would be of, in the order of the definition. Nothing is started.
+    /// The parameters of the workflow of a run by hand, in the order of the definition. Nothing is started.
     func parameters(of start: StartRequest) async throws -> [ParameterDeclaration] {
         let (request, repository) = try await subject(of: start)
         return try await definitions.declaration(of: request, in: repository).parameters
     }
 
-    /// What a run by hand is about: its commits and where they are, as yet without its options.
+    /// The subject of a run by hand: its commits and the repository that has them, without its options.
     func subject(of start: StartRequest) async throws -> (RunRequest, WatchedRepository) {
         let repository =
             if let name = start.repository {
@@ -34,7 +34,7 @@ struct RunRequestMaker: Sendable {
         do {
             return try await byHand(start, in: repository)
         } catch let error as RequestError where error.code == .unknownChange {
-            // A clone has no pull requests, and its branches are nobody's changes: they are where it comes from.
+            // A clone has no pull requests, and its branches are not changes: its origin has these.
             guard let origin = start.origin, let there = try await repositories.repository(atOrigin: origin) else {
                 throw error
             }
@@ -42,7 +42,7 @@ struct RunRequestMaker: Sendable {
         }
     }
 
-    /// What a run by hand is to do.
+    /// The complete request of a run by hand.
     func request(_ start: StartRequest) async throws -> (request: RunRequest, repository: WatchedRepository) {
         let (found, repository) = try await subject(of: start)
         var request = found
@@ -54,7 +54,7 @@ struct RunRequestMaker: Sendable {
         request.options.refusesProofs = start.refusesProofs
         request.options.isClean = start.isClean
         request.options.isForAgent = start.isForAgent
-        // A wrong name, parameter or definition is refused here, where the person still is.
+        // A wrong name, parameter or definition is refused here, while the user is still waiting.
         let declaration = try await definitions.declaration(of: request, in: repository)
         request.runsAtMostOnce = request.runsAtMostOnce || declaration.runsAtMostOnce
         request.concurrency = declaration.concurrency ?? .queue(max: 1_000)
@@ -62,14 +62,14 @@ struct RunRequestMaker: Sendable {
         return (request, repository)
     }
 
-    /// What a run by hand is to do, and where its commits are.
+    /// The complete request of a run by hand, and the repository that has its commits.
     private func byHand(
         _ start: StartRequest, in repository: WatchedRepository
     ) async throws -> (RunRequest, WatchedRepository) {
         let watcher = repositories.watchers[repository.name]
         var rules = try await repositories.rules(for: repository)
         if case .change(let name) = start.subject, watcher == nil {
-            // What was a change when it was watched is one still.
+            // A branch that the watcher recorded as a change still is one.
             let isBranch = try await index.change(name, of: repository.name) != nil && Int(name) == nil
             if isBranch, var known = try? ChangeRefs(branch: name) {
                 known.numbered = rules.changeRefs.numbered

@@ -8,7 +8,7 @@ import Foundation
 import Results
 import Store
 
-/// How the daemon stands, for `pipectl status`.
+/// The daemon's state, for `pipectl status`.
 struct StatusQuery: Sendable {
     let index: Store.Index
     let board: LiveBoard
@@ -17,7 +17,7 @@ struct StatusQuery: Sendable {
     let tools: BuildTools
     let folder: StateFolder
     let options: BoxOptions
-    /// Why no run starts although some wait; nil where nothing is in the way.
+    /// Why no run starts although some wait; nil if nothing prevents it.
     let obstacle: @Sendable () async -> String?
 
     func status() async throws -> DaemonStatus {

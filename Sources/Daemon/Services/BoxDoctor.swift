@@ -12,15 +12,15 @@ import WorkflowPrograms
     import Darwin
 #endif
 
-/// What `pipectl doctor` asks about the machine.
+/// The machine's facts for `pipectl doctor`.
 public enum BoxDoctor {
-    /// The path of `stepinit`, or an error that names where it was looked for.
+    /// The path of `stepinit`. Throws an error that names the searched places.
     public static func stepInit() throws -> String { try Installation.stepInit() }
 
-    /// The path of `swift-reader`, or an error that names where it was looked for.
+    /// The path of `swift-reader`. Throws an error that names the searched places.
     public static func swiftReader() throws -> String { try Installation.swiftReader() }
 
-    /// What encloses steps here, or an error that says why nothing can.
+    /// The sandbox that steps get here. Throws an error that says why none is possible.
     public static func sandbox(_ state: StateFolder) async throws -> String {
         let toolchain = try? await Toolchain.find(memory: "\(state.programs)/toolchain.json")
         let found = await Sandboxing.find(
@@ -45,7 +45,7 @@ public enum BoxDoctor {
         }
     }
 
-    /// What holds steps to their limits here, in words.
+    /// How limits of steps are enforced here, in words.
     public static func limits() async -> String {
         do {
             let groups = try await ControlGroups.find()
@@ -56,13 +56,13 @@ public enum BoxDoctor {
         }
     }
 
-    /// Whether this libgit2 has what pipectl uses.
+    /// Whether this version of libgit2 has what pipectl needs.
     public static func isSupported(libgit2 version: String) -> Bool {
         let parts = version.split(separator: ".").compactMap { Int($0) }
         return parts.count >= 2 && (parts[0], parts[1]) >= (1, 5)
     }
 
-    /// How many files a process may have open, now and at most.
+    /// The soft and hard limit of open files of a process.
     public static func openFileLimit() -> (soft: Int, hard: Int) {
         var limit = rlimit()
         #if os(Linux)

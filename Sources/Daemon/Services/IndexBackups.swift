@@ -6,7 +6,7 @@ import Logging
 import Results
 import Store
 
-/// Keeps a copy of the index that is a day old at most, and its log short.
+/// Keeps a copy of the index that is at most a day old, and keeps its write-ahead log short.
 struct IndexBackups: Sendable {
     let index: Store.Index
     let folder: StateFolder
@@ -22,7 +22,7 @@ struct IndexBackups: Sendable {
         }
     }
 
-    /// Writes the index's log into it: a lost log then takes with it what happened since, and no more.
+    /// Writes the write-ahead log into the index: a lost log then loses only what happened since.
     func checkpoint() async {
         do { try await index.checkpoint() } catch {
             log.debug("the index's log could not be written into it: \(error)")
@@ -30,7 +30,7 @@ struct IndexBackups: Sendable {
         await archive.export()
     }
 
-    /// Makes a copy of the index if there is none of the last day; says why if it can't.
+    /// Makes a copy of the index if there is none of the last day; logs why if that fails.
     func backUpIfDue() async {
         guard Self.isDue(made: Store.Index.backupDate(of: folder.index), now: Date()) else { return }
         let size = (try? FileManager.default.attributesOfItem(atPath: folder.index)[.size] as? NSNumber)?.intValue ?? 0
@@ -48,7 +48,7 @@ struct IndexBackups: Sendable {
         }
     }
 
-    /// Whether a copy of the index made at `made` is not of the last day; one from the future is none either.
+    /// Whether the copy made at `made` is older than a day; one with a time in the future counts as old.
     static func isDue(made: Date?, now: Date) -> Bool {
         guard let made else { return true }
         let age = now.timeIntervalSince(made)

@@ -8,8 +8,8 @@ import Logging
 import Results
 import Store
 
-/// Tries again, every two seconds, what could not be done for want of something of this machine: a full disk, no
-/// descriptors, an index that can't be written. Less often while nothing happens and nothing is wanting.
+/// Retries every two seconds what failed because of this machine: a full disk, no free descriptors, an index that can't
+/// be written. It checks less often while nothing happens and nothing is missing.
 struct MachineWatch: Sendable {
     let health: Health
     let queue: RunQueue
@@ -27,7 +27,7 @@ struct MachineWatch: Sendable {
             let isShort = wasFull || !hasSpace || health.hasTroubles
             if wasShort && !isShort { await queue.unstarted.archive() }
             wasShort = isShort
-            // Whoever found an obstacle waits for a wake-up; nobody else knows when the disk has room again.
+            // The task that found an obstacle waits to be woken, and no other notices when the disk has space again.
             if isShort { queue.wakeUp() }
             var isWanting = isShort
             for watcher in watchers.all where await watcher.failedForWantOfSomething {
@@ -42,10 +42,10 @@ struct MachineWatch: Sendable {
     }
 }
 
-/// Gives memory back once nothing has happened for a while, and then not again until something does; from time to time
-/// also while somebody asks again and again how it goes.
+/// Returns memory to the system once nothing has happened for a while, and then not again until something does; also
+/// from time to time while a client keeps asking for the state.
 struct IdleMemory: Sendable {
-    /// How long memory is kept for what may come next: the first push after it was given back waits 5 ms longer.
+    /// How long memory is kept for the next work: the first push after a release takes 5 ms longer.
     private static let patience = Duration.seconds(60)
 
     private let index: Store.Index
@@ -53,7 +53,7 @@ struct IdleMemory: Sendable {
     private let board: LiveBoard
     private var (seen, released) = (0, -1)
     private var (quietSince, releasedAt) = (ContinuousClock.now, ContinuousClock.now)
-    /// Whether nothing has happened since the last time, and nothing is wanting.
+    /// Whether nothing has happened since the last call, and nothing is missing.
     private(set) var isQuiet = false
 
     init(index: Store.Index, health: Health, board: LiveBoard) {

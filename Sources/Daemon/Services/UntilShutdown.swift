@@ -1,7 +1,7 @@
 import ServiceLifecycle
 
-/// A service that goes on until its group shuts down, and is cancelled then: what it does is durable at any moment, or
-/// done again at the next start.
+/// A service that runs until its group shuts down, and is then cancelled: its work is durable at any moment, or
+/// repeated at the next start.
 struct UntilShutdown: Service {
     let body: @Sendable () async throws -> Void
 

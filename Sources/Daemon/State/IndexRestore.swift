@@ -5,24 +5,24 @@ import Archive
 import Concurrency
 public import Foundation
 
-/// Brings the daemon's copy of the index back: for `pipectl archive restore`, with the state locked.
+/// Restores the daemon's copy of the index, for `pipectl archive restore`, with the state locked.
 public struct IndexRestore: Sendable {
-    /// Where the index that was there is now.
+    /// The path to which the earlier index was moved; nil if there was none.
     public var kept: String?
     /// When the copy was made.
     public var date: Date
-    /// Runs that the copy did not know.
+    /// The number of runs that the copy did not have.
     public var added: Int
-    /// Runs that had not ended in the copy, and have in the archive.
+    /// The number of runs that had not ended in the copy but have in the archive.
     public var finished: Int
 
-    /// Throws `ArchiveError`; then the index is as it was.
+    /// Restores the copy. Throws `ArchiveError`; the index is then unchanged.
     public static func run(_ folder: StateFolder) async throws -> IndexRestore {
         let before = Set(damaged(folder))
         let date = try await offThread { try Store.Index.restoreBackup(path: folder.index) }
         let index = try Store.Index(path: folder.index)
         let store = try ArchiveStore(home: folder.path)
-        // First what the archive knows for certain, then what nobody knows.
+        // First the facts of the archive, then the runs about which nothing is known.
         let settled = try await store.settle(index)
         let reindexed = try await store.reindex(into: index)
         try await index.forgetSinceBackup(of: date)

@@ -1,10 +1,10 @@
 import Git
 
-/// Which file of a commit a tool means by a path that it printed.
+/// Finds the file of a commit that a tool's path means.
 struct RepositoryPaths {
     private let repository: Repository
     private let commit: OID
-    /// By file name, all paths; read when first needed.
+    /// All paths by file name; read when first needed.
     private var byName: [Substring: [String]]?
 
     init(_ repository: Repository, _ commit: OID) {
@@ -12,16 +12,16 @@ struct RepositoryPaths {
         self.commit = commit
     }
 
-    /// The path of the file that is meant, relative to the repository; nil if none, or more than one, could be.
+    /// The path of the file, relative to the repository; nil if no file, or several, could be meant.
     ///
-    /// - Parameter folder: Where the tool ran.
+    /// - Parameter folder: The tool's working directory.
     mutating func path(_ text: String, in folder: String?) -> String? {
         guard let plain = Self.normal(text) else { return nil }
         let candidates = [folder.flatMap { Self.normal("\($0)/\(plain)") }, plain].compactMap { $0 }
         for candidate in candidates {
             if let entry = try? repository.entry(candidate, at: commit), entry.kind != .tree { return candidate }
         }
-        // Swift says Module/File.swift where the file is Sources/Module/Parts/File.swift, and some say File.swift alone.
+        // Swift prints Module/File.swift for Sources/Module/Parts/File.swift, and some tools print File.swift alone.
         let parts = plain.split(separator: "/")
         guard let name = parts.last else { return nil }
         let known = files()[name] ?? []
@@ -36,7 +36,7 @@ struct RepositoryPaths {
         return inModule.count == 1 ? inModule[0] : nil
     }
 
-    /// Without `.` and `..`; nil for a path that leaves the repository.
+    /// The path without `.` and `..`; nil if it leaves the repository.
     private static func normal(_ path: String) -> String? {
         guard path.utf8.count <= 4_096 else { return nil }
         var parts: [Substring] = []

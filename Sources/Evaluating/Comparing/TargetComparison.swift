@@ -4,22 +4,22 @@ import Foundation
 import Git
 import Pipeline
 
-/// Holds a run against what is known of the commit that it would be merged into, or against any other run.
+/// Compares a run with the target of its change, or with any other run.
 package struct TargetComparison: Sendable {
     package let index: Store.Index
     package let reports: any ReportSource
-    /// The git directory with the objects; nil where the repository can't be read, then no test is seen as renamed.
+    /// The git directory with the objects; nil if the repository can't be read, and then no test counts as renamed.
     package let objects: String?
 
-    /// The run that tells best how tests come out on the target: of the same workflow and commit, else of the branch.
+    /// The best run to compare with: one of the same workflow and the same target commit, otherwise one of the branch.
     ///
-    /// - Returns: The run, and whether it tested the very commit that the change is merged with.
+    /// - Returns: The run, and whether it tested exactly the commit that the change was merged with.
     package func target(of report: Report) async throws -> (run: RunSummary, isExact: Bool)? {
         guard let change = report.change else { return nil }
         for workflow in [report.workflow, nil] {
             for target in [TestedTarget.commit(change.targetCommit), .branch(change.target)] {
                 let found = try await index.latestRun(repository: report.repository, workflow: workflow, on: target)
-                // One without tests tells nothing about those of a run that has some.
+                // A run without tests can't be compared with one that has some.
                 let isOfUse = workflow != nil && report.testCounts.total == 0 || (found?.testCounts.total ?? 0) > 0
                 guard let found, found.id != report.id, isOfUse else { continue }
                 let isExact = (found.testedCommit ?? found.head) == change.targetCommit
@@ -29,14 +29,14 @@ package struct TargetComparison: Sendable {
         return nil
     }
 
-    /// The tests and findings of a run beside those of `other`.
+    /// Compares the tests and findings of a run with those of `other`.
     package func comparison(of report: Report, _ tests: [TestResult], with other: RunSummary) async throws -> Comparison
     {
         let commit = other.testedCommit ?? other.head
         let targetTests = try await index.tests(of: other.id)
         var comparison = Comparison.between(tests, and: targetTests, targetRun: other.id, targetCommit: commit)
         if tests.isEmpty {
-            // A run that came to no tests, because it did not compile say, has removed none.
+            // A run without tests, for example because it did not compile, has removed none.
             comparison.vanished = []
         }
         comparison.take(await renames(comparison, report), tests, targetTests)
@@ -59,7 +59,7 @@ package struct TargetComparison: Sendable {
         return TestRenames(sources ?? .init(before: [], after: [])).pairs(vanished: comparison.vanished, added: added)
     }
 
-    /// The texts of the files that differ, bounded.
+    /// The texts of the differing files, up to a limit.
     private static func sources(from: OID, to: OID, _ git: Repository) throws -> TestRenames.Sources {
         var sources = TestRenames.Sources(before: [], after: [])
         var bytes = 0
@@ -74,7 +74,7 @@ package struct TargetComparison: Sendable {
         return sources
     }
 
-    /// Tests that take longer than on the target, and than their own past and the load of the box explain.
+    /// Tests that take longer than on the target, and longer than their own history and the machine's load explain.
     private func slower(
         _ tests: [TestResult], _ targetTests: [TestResult], _ report: Report
     ) async -> [Comparison.Slowdown] {
@@ -88,7 +88,7 @@ package struct TargetComparison: Sendable {
             return (test, seconds, seconds - old)
         }
         var found: [Comparison.Slowdown] = []
-        // Each asks for its history; the worst are what anybody reads.
+        // Each needs a query of its history, and nobody reads more than the worst.
         for suspect in suspects.sorted(by: { $0.by > $1.by }).prefix(20) {
             let filter = TestFilter(repository: report.repository, workflow: report.workflow, limit: 60)
             let history = try? await index.testHistory(

@@ -3,7 +3,7 @@ package import Reports
 import Foundation
 package import Git
 
-/// Finds where tests are declared whose results name no file: CTest's, those that a time-out cut off, those that are gone.
+/// Finds the declarations of tests whose results name no file: tests of CTest, tests that timed out, and removed tests.
 package struct TestLocator {
     static let maximumTests = 50
     private static let maximumFiles = 3_000
@@ -39,7 +39,7 @@ package struct TestLocator {
         return found
     }
 
-    /// The files in which tests may be, those that are named like a suite first.
+    /// The files that may contain the tests; those with the name of a suite come first.
     private func candidates(for suites: [String]) throws -> [String] {
         let kinds: Set = [
             "swift", "py", "c", "cc", "cpp", "cxx", "h", "m", "mm", "rs", "go", "js", "ts", "java", "kt", "rb", "txt",
@@ -61,9 +61,9 @@ package struct TestLocator {
         return ranked.sorted { ($0.rank, $0.path) < ($1.rank, $1.path) }.prefix(Self.maximumFiles).map(\.path)
     }
 
-    /// The test's own name without cases and signs, and what is before it.
+    /// The test's own name without cases and punctuation, and the part before it.
     private static func parts(_ id: String) -> (suite: String, name: String) {
-        // Where the parameters begin; what a runner writes for want of a suite, "(empty)", has nothing before it.
+        // The start of the parameters. "(empty)", which a runner writes for a missing suite, has nothing before it.
         let arguments = id.indices.first { index in
             "([".contains(id[index]) && index > id.startIndex && id[id.index(before: index)] != "/"
         }

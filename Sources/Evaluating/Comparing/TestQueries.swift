@@ -5,7 +5,7 @@ package import Archive
 package import Results
 package import Pipeline
 
-/// Questions about tests across runs.
+/// Queries about tests across runs.
 package struct TestQueries: Sendable {
     package let index: Store.Index
     package let store: ArchiveStore
@@ -17,7 +17,7 @@ package struct TestQueries: Sendable {
         self.repositories = repositories
     }
 
-    /// The appearances of the one test that is meant.
+    /// The appearances of the one test that the text means.
     package func history(of text: String, _ filter: TestFilter) async throws -> [TestAppearance] {
         let names = try await index.testNames(matching: text, limit: 20)
         let ids = names.map { $0.suite.isEmpty ? $0.name : "\($0.suite)/\($0.name)" }
@@ -25,7 +25,7 @@ package struct TestQueries: Sendable {
             throw RequestError(
                 .unknownTest, "no test has \"\(text)\" in its name; `pipectl report RUN` lists the tests of a run")
         }
-        // Where a slash may be part of a suite or of a name, two tests can be written alike.
+        // If a slash may be part of a suite or of a name, two tests can have the same id.
         guard ids.allSatisfy({ $0 == first }) else {
             let list = ids.prefix(10).map { "  \($0)" }.joined(separator: "\n")
             throw RequestError(
@@ -38,7 +38,7 @@ package struct TestQueries: Sendable {
         return names.count == 1 ? found : Array(found.sorted { $0.run > $1.run }.prefix(filter.limit))
     }
 
-    /// Holds a run against another one; nil for the one that tells best how its target stands.
+    /// Compares a run with another one; nil for the best run of its target.
     package func compare(_ id: RunID, with other: RunID?) async throws -> Comparison {
         func summary(_ id: RunID) async throws -> RunSummary {
             guard let run = try await index.run(id) else {
@@ -76,9 +76,9 @@ package struct TestQueries: Sendable {
         return TargetComparison(index: index, reports: store, objects: objects)
     }
 
-    /// The tests that are meant by these names, or parts of them.
+    /// The tests that these names, or parts of names, mean.
     ///
-    /// What no run has had yet stays the part of a name that it is, for the tool to look for.
+    /// A text that matches no earlier test stays as it is, and the tool searches for it.
     package func known(named texts: [String], in repository: String) async throws -> [KnownTest] {
         var found: [KnownTest] = []
         for text in texts.prefix(200) where !text.isEmpty {
@@ -97,7 +97,7 @@ package struct TestQueries: Sendable {
         return found
     }
 
-    /// Tests of exactly this name that a run of the repository had.
+    /// Tests with exactly this name in runs of the repository.
     private func known(exactly text: String, in repository: String) async throws -> [KnownTest] {
         var found: [KnownTest] = []
         for (suite, name) in try await index.testNames(matching: text, limit: 20)

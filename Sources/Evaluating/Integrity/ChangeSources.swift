@@ -2,20 +2,20 @@ public import Git
 public import TestIntegrity
 public import Pipeline
 
-/// The sources of a change and of its target, from Git's objects: nothing of either is checked out or run.
+/// The sources of a change and of its target, read from Git's objects: neither is checked out or run.
 public struct ChangeSources: Sendable {
-    /// Where the objects of both are: a folder of a repository.
+    /// A repository folder with the objects of both.
     package let repository: String
-    /// The target's commit, and the change merged into it.
+    /// The target's commit, and the merge of the change into it.
     package let old: OID
     package let new: OID
     /// Reads the Swift files among them.
     package let reader: any SwiftSourceReader
 
-    /// Test files beside the change that are looked at for helpers.
+    /// The most test files outside of the change that are searched for helpers.
     static let surroundingFiles = 2_000
     static let surroundingBytes = 16 << 20
-    /// Of all files of the change, both sides; twice what the check reads.
+    /// The most bytes of all files of the change on both sides: twice the check's limit.
     static let changedBytes = 64 << 20
 
     public init(in repository: String, from old: OID, to new: OID, reader: any SwiftSourceReader) {
@@ -25,9 +25,9 @@ public struct ChangeSources: Sendable {
         self.reader = reader
     }
 
-    /// Holds one commit against the other.
+    /// Compares the two commits.
     ///
-    /// - Throws: `GitError` when the repository or one of the commits can't be read.
+    /// - Throws: `GitError` if the repository or one of the commits can't be read.
     public func outcome(of rules: [IntegrityRule]) async throws -> IntegrityOutcome {
         let (repository, old, new) = (repository, old, new)
         let files = try await withRepository(at: repository) { store in
@@ -46,16 +46,16 @@ public struct ChangeSources: Sendable {
     }
 }
 
-/// What the rules need of the two commits, from an open repository.
+/// The contents of the two commits that the rules need, read from an open repository.
 private struct SourceObjects {
     let store: Repository
     let old: OID
     let new: OID
 
-    /// The files of the change, with what is in them where a rule reads that.
+    /// The files of the change, with their contents if a rule reads them.
     func changed() throws -> [ChangedSource] {
         let differences = try store.diff(from: old, to: new)
-        // Tests first: what is large beside them must not keep them from being read.
+        // Tests first, so that large other files can't use up the limit.
         let order = differences.indices.sorted { one, other in
             let (first, second) = (TestPaths.isTest(differences[one].path), TestPaths.isTest(differences[other].path))
             return first == second ? one < other : first
@@ -99,7 +99,7 @@ private struct SourceObjects {
         return files
     }
 
-    /// What a rule may need to read of a file; its size where it is too large, and nothing where only its path counts.
+    /// The content that a rule may read; only the size if it is too large, and nothing if only the path counts.
     private func content(_ path: String, at commit: OID, isRead: Bool) -> ChangedSource.Content {
         guard isRead else { return .bytes([]) }
         guard let entry = try? store.entry(path, at: commit), entry.kind == .blob || entry.kind == .executable,

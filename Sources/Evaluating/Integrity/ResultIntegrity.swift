@@ -2,15 +2,15 @@ import Results
 import TestIntegrity
 import Pipeline
 
-/// What the results of a run say of its tests beside those of its target, where both were run: the second witness, which
-/// sees what no source shows, as a filter in a program or a test that is made while tests run.
+/// Compares the results of a run with those of its target, if both ran. This second source of evidence finds what
+/// sources don't show, such as a filter in a program or tests that are generated at run time.
 struct ResultIntegrity {
     let rules: [IntegrityRule]
     let sources: IntegrityOutcome
 
     /// - Parameters:
-    ///   - tests: Of this run.
-    ///   - targetTests: Of the run of the very commit that the change was merged with.
+    ///   - tests: The tests of this run.
+    ///   - targetTests: The tests of the run of exactly the commit that the change was merged with.
     func breaches(_ tests: [TestResult], _ targetTests: [TestResult]) -> [Breach] {
         let here = Dictionary(grouping: tests, by: Self.key)
         var breaches: [Breach] = []
@@ -18,7 +18,7 @@ struct ResultIntegrity {
         let there = Dictionary(grouping: targetTests, by: Self.key)
         var seen: Set<Key> = []
         for test in targetTests where seen.insert(Self.key(test)).inserted { order.append(Self.key(test)) }
-        // Names that stay under another suite, or under the name that the sources say they have now.
+        // Names that exist in another suite, or under the new name that the sources show.
         let names = Set(here.keys.map(\.plain))
         let told = Set(
             (Array(sources.removed) + sources.renamed.keys).map { title in
@@ -56,10 +56,10 @@ struct ResultIntegrity {
 
     struct Key: Hashable {
         var suite: String
-        /// Without the values of parameters: `test_a[1-2]` and `test_a[3-4]` are cases of one test.
+        /// The name without parameter values: `test_a[1-2]` and `test_a[3-4]` are cases of one test.
         var name: String
 
-        /// As sources have it: letters and digits, without `test` before.
+        /// The name as in sources: letters and digits, without the prefix `test`.
         var plain: String {
             var text = name.lowercased().filter { $0.isLetter || $0.isNumber }
             if text.hasPrefix("test"), text.count > 4 { text.removeFirst(4) }

@@ -6,16 +6,16 @@ public import TestIntegrity
 
 /// Reads Swift files with the program `swift-reader`, in a sandbox without network and files.
 ///
-/// The text of a change is foreign, and a parser is large: what is wrong with it ends a process that has nothing.
+/// The text of a change is untrusted, and a parser is large. If the text takes over the process, it gains nothing.
 public struct SwiftReaderProcess: SwiftSourceReader {
-    /// Of pipectl, beside which the program is; nil for this process.
+    /// The path of pipectl, beside which the program is; nil for this process.
     private let pipectl: String?
     private let programSandbox: ProgramSandbox
 
-    /// Processes for one question: each begins behind the file that ended the one before it.
+    /// The most processes for one request: each continues after the file that ended the one before.
     static let mostProcesses = 4
-    /// Bytes of the answer. It is about as long as the question; of a longer one only half of the limit is of use, since
-    /// both ends are kept.
+    /// The most bytes of the answer, which is about as long as the request. If it is longer, only half of the limit is
+    /// useful, since both ends are kept.
     static let outputLimit = 4 * IntegrityCheck.byteLimit
 
     public init(beside pipectl: String?, _ programSandbox: ProgramSandbox) {

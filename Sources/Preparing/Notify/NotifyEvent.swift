@@ -2,41 +2,49 @@ public import Results
 public import Foundation
 import Pipeline
 
-/// Something that a person or a program is told about, as JSON.
+/// An event that a person or a program is notified of, as JSON.
 public struct NotifyEvent: Sendable, Codable, Equatable {
-    /// What happened; an option chooses by these words.
+    /// The kind of event; the setting `notify.on` selects by these words.
     public enum Kind: String, Sendable, Codable, CaseIterable {
         /// A run of a branch has its verdict.
         case branch
         /// A run of a change has its verdict.
         case change
-        /// A workflow fails on a branch on which it passed, or where nothing was known of it.
+        /// A workflow fails on a branch on which it passed, or had no earlier verdict.
         case red
         /// A workflow passes on a branch on which it failed.
         case green
         /// A release has ended.
         case release
-        /// A person is asked.
+        /// A run or step needs approval.
         case approval
     }
 
+    /// The kind of event.
     public var event: Kind
+    /// The watched repository's name.
     public var repository: String
+    /// The workflow's name.
     public var workflow: String
+    /// The run's number.
     public var run: RunID
-    /// The branch that was tested, or that the change wants into.
+    /// The tested branch, or the target of the change.
     public var branch: String?
+    /// The change's name; nil for others.
     public var change: String?
+    /// The pushed commit.
     public var commit: String
-    /// Nil while a person is asked before the first step.
+    /// Nil if the run needs approval before its first step.
     public var verdict: Verdict?
+    /// The reason for the verdict, or the question; it may quote untrusted text.
     public var reason: String
-    /// Wall-clock seconds that the run took.
+    /// Seconds of wall-clock time that the run took.
     public var seconds: Double?
-    /// The step that waits for a person.
+    /// The step that waits for approval.
     public var step: String?
-    /// The command to type next.
+    /// The command to run next.
     public var command: String
+    /// When it happened.
     public var at: Date
 
     package init(_ kind: Kind, _ run: IndexedRun, at: Date) {
@@ -49,15 +57,15 @@ public struct NotifyEvent: Sendable, Codable, Equatable {
         self.at = at
     }
 
-    /// What an ended run is news of.
+    /// The events of an ended run.
     ///
-    /// - Parameter before: The verdict of the same workflow on the same branch before it.
+    /// - Parameter before: The earlier verdict of the same workflow on the same branch.
     package static func all(of run: IndexedRun, before: Verdict?) -> [NotifyEvent] {
         let summary = run.summary
         guard let verdict = summary.verdict, run.request.fix == nil, !run.request.isPartial else { return [] }
         let at = summary.endedAt ?? summary.createdAt
         if run.request.runsAtMostOnce { return [NotifyEvent(.release, run, at: at)] }
-        // Of its own accord the daemon repeats what is known; only what tests a branch for the first time is news.
+        // Background runs repeat what is known. Only one that tests a branch for the first time is news.
         guard [nil, .warmUp].contains(run.request.background), summary.event != .manual,
             ![.superseded, .cancelled, .notApplicable].contains(verdict)
         else { return [] }
@@ -69,7 +77,7 @@ public struct NotifyEvent: Sendable, Codable, Equatable {
         return events
     }
 
-    /// A question to a person.
+    /// The event for a question.
     package static func question(_ run: IndexedRun, step: String?, why: String, at: Date) -> NotifyEvent {
         var event = NotifyEvent(.approval, run, at: at)
         (event.reason, event.step) = (why, step)

@@ -16,13 +16,14 @@ package struct AgentLimits: Sendable {
         self.request = request
     }
 
-    /// - Throws: ``EarlyVerdict`` where the workflow is a release.
+    /// - Throws: ``EarlyVerdict`` if the workflow is a release.
     package func check(_ declaration: WorkflowDeclaration) throws {
         guard isAgents, request.runsAtMostOnce || declaration.runsAtMostOnce else { return }
         throw refusal("workflow \"\(request.workflow)\" is a release")
     }
 
-    /// - Throws: ``EarlyVerdict`` where a step of the plan would get secrets, or a person has let the earlier run go on.
+    /// - Throws: ``EarlyVerdict`` if a step of the plan would get secrets, or if a person approved the earlier run at a
+    ///   gate.
     package func check(_ plan: Plan, _ trust: Trust) throws {
         guard isAgents else { return }
         if trust == .merged, let step = plan.steps.first(where: { !$0.secrets.isEmpty }) {

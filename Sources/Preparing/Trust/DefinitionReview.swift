@@ -5,10 +5,10 @@ import Git
 import Pipeline
 package import WorkflowPrograms
 
-/// Looks at the workflow definition that a change brings: a finding for its reader, never part of the verdict.
+/// Examines the workflow definition of a change. The result is a finding for the reader, never part of the verdict.
 ///
-/// The change's own program is foreign code. It is compiled and planned apart from everything that trusted programs are
-/// made of, behind the box's confinement, and within the time that any definition has.
+/// The change's program is untrusted code. It is compiled and planned in a sandbox, in a separate cache, and with the
+/// usual time limits.
 package struct DefinitionReview: Sendable {
     package var run: RunPreparation
     package var repository: WatchedRepository
@@ -20,7 +20,7 @@ package struct DefinitionReview: Sendable {
         self.programs = programs
     }
 
-    /// What the change's definition would do; nil when it is the one that was run, or was not looked at to the end.
+    /// What the change's definition would do; nil if it is the one that ran, or if the review did not finish.
     package func finding() async -> Finding? {
         do {
             let tested = run.tested

@@ -1,13 +1,13 @@
 import TerminalText
 import Pipeline
 
-/// What a changed definition would make of a workflow: its plan held against the one that was run.
+/// The effect of a changed definition on a workflow: its plan compared with the one that ran.
 struct PlanDifference: Sendable, Equatable {
     var added: [String] = []
     var removed: [String] = []
-    /// Steps with another command; a closure's body can't be compared.
+    /// Steps with another command. Bodies of closures can't be compared.
     var commands: [String] = []
-    /// Steps that are the same but for needs, time-out, network, secrets and the like.
+    /// Steps that differ only in needs, time-out, network, secrets and the like.
     var settings: [String] = []
 
     init(from old: Plan, to new: Plan) {

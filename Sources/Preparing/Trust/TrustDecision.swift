@@ -3,35 +3,36 @@ import Results
 import Git
 import Pipeline
 
-/// What is known of a run when it is decided whether it may start.
+/// The facts from which it is decided whether a run may start.
 package struct TrustFacts: Sendable, Equatable {
-    /// Started by hand on a working tree: the person's own code, at the person's own word.
+    /// Whether it was started by hand on a working tree: the person's own code, by the person's own request.
     var isWorkingTree = false
-    /// What is tested, as a person would say it: `change 7 into main`.
+    /// What is tested, in words: `change 7 into main`.
     var subject: String
-    /// The protected branch that has the tested commit; nil if none has.
+    /// The protected branch that contains the tested commit; nil if none does.
     var mergedInto: String?
-    /// The branch that it would have to be merged into.
+    /// The branch into which it would have to be merged.
     var defaultBranch: String?
-    /// Whether the workflow acts on the world.
+    /// Whether the workflow is a release.
     var isRelease = false
-    /// Who wrote the head.
+    /// The author of the head.
     var author: Signature
-    /// Who else wrote what is tested; of the commits of a merge queue.
+    /// The other authors of the tested commits. Set only for commits of a merge queue.
     var otherAuthors: [Signature] = []
-    /// What the run brings against the protected branch, old names of renamed files too; empty if not known.
+    /// The paths that the run changes relative to the protected branch, with old names of renamed files; empty if
+    /// unknown.
     var changedPaths: [String] = []
-    /// What the trusted definition says.
+    /// The approval rule of the trusted definition.
     var rule: ApprovalRule?
 }
 
-/// Whether a run may start: its trust, and whether a person is asked first. Values in, values out.
+/// Decides whether a run may start: how far it is trusted, and whether a person must approve. A pure function.
 struct TrustDecision: Sendable, Equatable {
     enum Ruling: Sendable, Equatable {
         case allowed
-        /// A person must say so first. `why` is a sentence; with `isForThisRun`, the answer holds for no other run.
+        /// A person must approve first. `why` is a sentence; with `isForThisRun`, the answer is valid for no other run.
         case needsApproval(why: String, isForThisRun: Bool)
-        /// Not even a person's word lets it run on this box.
+        /// It may not run on this daemon, not even with approval.
         case refused(why: String)
     }
 
@@ -44,7 +45,7 @@ struct TrustDecision: Sendable, Equatable {
         if trust == .change, let refusal = policy.refusal {
             return TrustDecision(trust: trust, ruling: .refused(why: refusal))
         }
-        // What acts on the world is asked about each time; what only tests, once for the same commit and definition.
+        // A release needs approval each time; a test only once for the same commit and definition.
         var acts: [String] = []
         var tests: [String] = []
         if facts.rule?.isAlways == true { acts.append("the workflow requires approval for every run") }
@@ -64,7 +65,7 @@ struct TrustDecision: Sendable, Equatable {
         return TrustDecision(trust: trust, ruling: .needsApproval(why: why, isForThisRun: !acts.isEmpty))
     }
 
-    /// Why what the run brings is a person's to allow; nil if nothing of it is.
+    /// The reasons why the changed paths need approval; empty if none do.
     private static func touched(_ facts: TrustFacts, _ policy: TrustPolicy) -> [String] {
         let globs = policy.protectedPaths + (facts.rule?.paths ?? []).compactMap { try? Glob($0) }
         var reasons: [String] = []

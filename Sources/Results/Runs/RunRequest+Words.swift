@@ -1,7 +1,7 @@
 import Pipeline
 
 extension RunRequest {
-    /// What is tested, as a person would say it.
+    /// What is tested, in words.
     public var subjectInWords: String {
         if let fix, let change { return "\(fix.inWords), change \(change.name) into \(change.target)" }
         if let landing, let change {

@@ -1,6 +1,7 @@
 package import Pipeline
 
 extension KnownTest {
-    /// As a person types it behind `--tests`: a Swift function without its parentheses, which a shell would read.
+    /// The name as it is typed after `--tests`: a Swift function without its parentheses, which a shell would
+    /// interpret.
     package var typed: String { id.hasSuffix("()") ? String(id.dropLast(2)) : id }
 }

@@ -5,13 +5,13 @@ package import Engine
 package import Results
 /// Something that happened to a run.
 package enum DaemonEvent: Sendable {
-    /// A step went on, in the order in which the engine saw it.
+    /// A step's progress, in the engine's order.
     case step(RunID, RunEvent)
-    /// A run found no snapshot to begin from, or left none.
+    /// A run found no snapshot to start from, or left none.
     case snapshotMissed(MissedSnapshot)
     /// The verdict and its report are durable.
     case recorded(RecordedRun)
-    /// Nothing of the run goes on, whether it has a verdict or was put back to wait for approval.
+    /// The run is no longer live: it has a verdict, or it was put back to wait for approval.
     case ended(RunID)
 }
 
@@ -19,13 +19,13 @@ package enum DaemonEvent: Sendable {
 package struct RecordedRun: Sendable {
     package let report: Report
     package let request: RunRequest
-    /// All attempts of all tests.
+    /// All tests with all attempts.
     package var tests: [TestResult] = []
     package let repository: WatchedRepository
-    /// Whether its workflow wants the causes of new failures looked for.
+    /// Whether its workflow wants failures of the branch bisected.
     package var bisectsWhenRed = false
-    /// Whether it was ended because a run came that somebody waits for.
+    /// Whether a requested run preempted it.
     package var wasPreempted = false
-    /// Background runs that would have made its report say more.
+    /// Background runs that would have given its report more facts.
     package var wantedRuns: [RunRequest] = []
 }

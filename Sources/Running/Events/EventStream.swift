@@ -4,14 +4,14 @@ import Synchronization
 
 /// Passes each event to the listeners that want it.
 ///
-/// Publishing never waits. A listener that falls behind by more than its capacity loses its oldest events and is told how
-/// many. Events that nobody listens to are gone.
+/// Publishing never waits. A listener that falls behind by more than its capacity loses its oldest events and is told
+/// how many. Events without a listener are dropped.
 package final class EventStream: Sendable {
     fileprivate struct Queue {
         let listener: any RunListener
         var events: [DaemonEvent] = []
         var missed = 0
-        /// Whether the listener works on an event now.
+        /// Whether the listener is handling an event.
         var isBusy = false
         /// Whether it ends once its buffer is empty.
         var isClosing = false
@@ -36,10 +36,10 @@ package final class EventStream: Sendable {
     /// - Parameter onIdle: Called each time that the last listener has nothing left to do; must not block.
     package init(onIdle: @escaping @Sendable () -> Void = {}) { self.onIdle = onIdle }
 
-    /// Whether every listener has done all that followed from the events so far.
+    /// Whether every listener has handled all events so far.
     var isIdle: Bool { state.withLock { $0.queues.values.allSatisfy(\.isIdle) } }
 
-    /// Passes an event on; returns at once.
+    /// Publishes an event; returns at once.
     func publish(_ event: DaemonEvent) {
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             state.queues.keys.compactMap { number in
@@ -50,10 +50,10 @@ package final class EventStream: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Has `listeners` receive what is published while `body` runs, to the last event.
+    /// Delivers everything that is published while `body` runs to `listeners`.
     ///
-    /// - Returns: What `body` returns, once the listeners have received everything. When the task is cancelled they end
-    ///   after the event that they work on.
+    /// - Returns: The result of `body`, once the listeners have handled everything. If the task is cancelled, they end
+    ///   after their current event.
     package func deliver<T: Sendable>(
         to listeners: [any RunListener], during body: () async throws -> T
     ) async throws -> T {
@@ -126,7 +126,7 @@ package final class EventStream: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let mayWait = state.withLock { state in
-                    // Looked at under the lock: an event, the end or a cancellation that comes later finds the waiter.
+                    // Checked under the lock: a later event, end or cancellation finds the waiter.
                     guard !Task.isCancelled, let queue = state.queues[number], queue.events.isEmpty, !queue.isClosing
                     else { return false }
                     state.queues[number]?.waiter = continuation

@@ -1,12 +1,12 @@
 package import Results
 import Synchronization
 
-/// Wakes those who wait for a verdict, when there is news for them and only then.
+/// Wakes tasks that wait for a verdict, only when there is news for them.
 ///
-/// News of a run are its steps' beginnings and ends, not their output. That a run is accepted, begins or ends is news
-/// for everybody: places in the queue move.
+/// The start and end of a step is news about its run; output is not. The acceptance, start or end of a run is news for
+/// all, since positions in the queue change.
 package final class ChangeNotifier: Sendable {
-    /// How much had happened when somebody looked.
+    /// The amount of news at the time of a look.
     package struct Mark: Sendable, Equatable {
         fileprivate var all: Int
         fileprivate var ofRuns: [RunID: Int]
@@ -24,7 +24,7 @@ package final class ChangeNotifier: Sendable {
                 ofRuns: Dictionary(runs.map { ($0, ofRuns[$0] ?? 0) }, uniquingKeysWith: { first, _ in first }))
         }
 
-        /// Takes out those for whom there is news.
+        /// Removes the waiters for whom there is news.
         mutating func takeAwoken() -> [CheckedContinuation<Void, Never>] {
             let awoken = waiting.filter { $0.value.mark != mark(of: $0.value.mark.ofRuns.keys) }
             for number in awoken.keys { waiting[number] = nil }
@@ -34,10 +34,10 @@ package final class ChangeNotifier: Sendable {
 
     private let state = Mutex(State())
 
-    /// Take it before looking: what comes in between is not missed then.
+    /// Take the mark before you look: news in between is then not missed.
     package func mark(of runs: some Sequence<RunID>) -> Mark { state.withLock { $0.mark(of: runs) } }
 
-    /// A run has gone on.
+    /// A run has made progress.
     package func tell(_ run: RunID) {
         let awoken = state.withLock { state in
             state.ofRuns[run, default: 0] += 1
@@ -46,11 +46,11 @@ package final class ChangeNotifier: Sendable {
         for continuation in awoken { continuation.resume() }
     }
 
-    /// A run was accepted, began or ended, or a repository was looked at with a result.
+    /// A run was accepted, started or ended, or an observation of a repository was recorded.
     package func tellAll() {
         let awoken = state.withLock { state in
             state.all += 1
-            // Whoever looks now sees all there is: single counts have served.
+            // A task that looks now sees everything, so counts of single runs are no longer needed.
             state.ofRuns = [:]
             let awoken = state.waiting.values.map(\.continuation)
             state.waiting = [:]

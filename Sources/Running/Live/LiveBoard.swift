@@ -4,27 +4,27 @@ package import Engine
 import Foundation
 import Synchronization
 
-/// The newest state of every run that goes on; any number of readers, each at its own pace.
+/// The newest state of every live run, for any number of readers at their own pace.
 ///
-/// Readers get states, not events: a slow one skips what was overtaken, loses no result, and slows nobody. A lock and no
-/// actor: each event of each step comes here, and changing to an actor and back costs more than taking it.
+/// Readers get states, not events: a slow one skips states, loses no result, and delays nobody. It uses a lock and not
+/// an actor, since every event of every step arrives here.
 package final class LiveBoard: Sendable {
     private struct State {
         var runs: [RunID: LiveRun] = [:]
         var left: [RunID: StepEvidence] = [:]
-        /// Of steps among those of their run, by name.
+        /// For each run, the index of each step by name.
         var places: [RunID: [String: Int]] = [:]
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var waitedRuns: [Int: RunID] = [:]
-        /// Who waits for nothing but that the run is not live any more.
+        /// Waiters for the end of a run only.
         var waitedEnds: [Int: RunID] = [:]
         var nextWaiter = 0
         var changes = 0
 
-        /// Where the run has a step.
+        /// The index of a step of a run.
         mutating func place(of step: String, in id: RunID) -> Int? {
             guard let steps = runs[id]?.steps else { return nil }
-            // A run gets its steps once, all of them.
+            // A run gets all its steps at once.
             if places[id]?.count != steps.count {
                 places[id] = Dictionary(
                     steps.enumerated().map { ($1.record.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -37,7 +37,7 @@ package final class LiveBoard: Sendable {
             return take(waitedRuns.filter { $0.value == id }.map(\.key))
         }
 
-        /// Takes out those who wait no longer, for whoever resumes them without the lock.
+        /// Removes waiters, for a caller that resumes them without the lock.
         mutating func take(_ numbers: [Int]) -> [CheckedContinuation<Void, Never>] {
             numbers.compactMap { number in
                 waitedRuns[number] = nil
@@ -52,10 +52,10 @@ package final class LiveBoard: Sendable {
 
     package init() {}
 
-    /// Counts all changes of all runs, so that one between a question and a wait is not missed.
+    /// Counts all changes of all runs, so that one between a look and a wait is not missed.
     package var changes: Int { state.withLock { $0.changes } }
 
-    /// How many runs of a repository go on; those that wait for a person don't.
+    /// The number of live runs of a repository, without those that wait for approval.
     package func count(of repository: String) -> Int {
         state.withLock { state in state.runs.values.count { $0.repository == repository && !$0.isParked } }
     }
@@ -63,7 +63,7 @@ package final class LiveBoard: Sendable {
     package func begin(_ run: LiveRun) {
         state.withLock { state in
             var run = run
-            // A follower may have seen an earlier attempt: revisions of a run only grow.
+            // A follower may have seen an earlier attempt, so revisions of a run only grow.
             run.revision = (state.runs[run.id]?.revision ?? 0) + 1
             state.runs[run.id] = run
             state.left[run.id] = nil
@@ -80,7 +80,7 @@ package final class LiveBoard: Sendable {
     private func change(_ id: RunID, _ change: (inout LiveRun) -> Void) {
         resume(
             state.withLock { state in
-                // In its place: a copy of all steps for each event would make long runs slow.
+                // Changed in place: a copy of all steps for each event would make long runs slow.
                 guard state.runs[id]?.change(change) != nil else { return [] }
                 state.changes += 1
                 return state.takeFollowers(of: id)
@@ -101,12 +101,12 @@ package final class LiveBoard: Sendable {
                 state.changes += 1
                 return state.takeFollowers(of: id)
             })
-        // A line of output changes what a terminal shows, and nothing that anybody waits for.
+        // A line of output changes only what a terminal shows; nobody waits for that.
         if case .stepOutput = event { return }
         news.tell(id)
     }
 
-    /// What the steps that have ended so far have left.
+    /// The results of the steps that have ended so far.
     package func evidence(of id: RunID) -> StepEvidence { state.withLock { $0.left[id] ?? StepEvidence() } }
 
     package func end(_ id: RunID) {
@@ -122,7 +122,7 @@ package final class LiveBoard: Sendable {
 
     package func run(_ id: RunID) -> LiveRun? { state.withLock { $0.runs[id] } }
 
-    /// The run as the index has it, and why it waits for a person in the middle, which only the board knows.
+    /// The run as in the index, with the question of a step that waits for approval, which only the board knows.
     package func withQuestion(_ run: RunSummary) -> RunSummary {
         guard run.state == .running, let question = self.run(run.id)?.question else { return run }
         var run = run
@@ -134,7 +134,8 @@ package final class LiveBoard: Sendable {
     package var isEmpty: Bool { state.withLock { $0.runs.isEmpty } }
     package var all: [LiveRun] { state.withLock { Array($0.runs.values) }.sorted { $0.id < $1.id } }
 
-    /// Waits until the run differs from `revision` (0: is there at all); returns nil when it is not (or no longer) live.
+    /// Waits until the run's revision differs from `revision` (0: until it is live); nil if it is not, or no longer,
+    /// live.
     package func next(_ id: RunID, after revision: Int) async -> LiveRun? {
         while !Task.isCancelled {
             let (run, seen) = state.withLock { ($0.runs[id], $0.changes) }
@@ -144,9 +145,9 @@ package final class LiveBoard: Sendable {
         return run(id)
     }
 
-    /// Waits until something about the run changes: it began, went on or ended.
+    /// Waits until the run changes: it started, made progress or ended.
     ///
-    /// - Parameter seen: What ``changes`` was when the caller last looked; returns at once if it is another by now.
+    /// - Parameter seen: The value of ``changes`` at the caller's last look; returns at once if it differs by now.
     package func waitForChange(of id: RunID, since seen: Int) async {
         await wait { state, waiter in
             guard state.changes == seen else { return false }
@@ -155,7 +156,7 @@ package final class LiveBoard: Sendable {
         }
     }
 
-    /// Waits until the run is not live any more; returns at once when it is not.
+    /// Waits until the run is no longer live; returns at once if it is not.
     package func waitForEnd(of id: RunID) async {
         await wait { state, waiter in
             guard state.runs[id] != nil else { return false }
@@ -164,7 +165,7 @@ package final class LiveBoard: Sendable {
         }
     }
 
-    /// - Parameter begin: Notes what the waiter waits for; false if that is there already.
+    /// - Parameter begin: Registers the waiter; false if the awaited state exists already.
     private func wait(_ begin: @Sendable (_ state: inout State, _ waiter: Int) -> Bool) async {
         let number = state.withLock { state in
             state.nextWaiter += 1
@@ -173,7 +174,7 @@ package final class LiveBoard: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isWaiting = state.withLock { state in
-                    // Asked under the lock: a cancellation that comes later finds the waiter.
+                    // Checked under the lock: a later cancellation finds the waiter.
                     guard !Task.isCancelled, begin(&state, number) else { return false }
                     state.waiters[number] = continuation
                     return true
@@ -185,7 +186,7 @@ package final class LiveBoard: Sendable {
         }
     }
 
-    /// Wakes those who wait for a run that is decided about elsewhere: queued, superseded, cancelled.
+    /// Wakes waiters of a run whose state changed elsewhere: queued, superseded, cancelled.
     package func wake(_ id: RunID) {
         resume(
             state.withLock { state in
@@ -198,7 +199,7 @@ package final class LiveBoard: Sendable {
     private func resume(_ waiters: [CheckedContinuation<Void, Never>]) { for waiter in waiters { waiter.resume() } }
 }
 
-/// Test results and findings of a run that goes on, for who asks before its report is written.
+/// Test results and findings of a live run, for readers before its report is written.
 package struct StepEvidence: Sendable {
     /// By step.
     package var tests: [String: [TestResult]] = [:]

@@ -16,7 +16,7 @@ extension LiveRun {
         return isAwaiting
     }
 
-    /// What a person is asked, with the step that waits for the answer; nil while anything else goes on.
+    /// The question for a person, with the step that waits for the answer; nil while any other step runs.
     package var question: String? {
         guard isParked, let step = steps.first(where: \.awaitsApproval) else { return nil }
         return "\"\(step.record.name)\" \(step.waitsFor ?? "")"
@@ -27,9 +27,9 @@ extension LiveRun {
         revision += 1
     }
 
-    /// Notes what happened to a step.
+    /// Applies an event of a step.
     ///
-    /// - Parameter place: The index of the step in ``steps``; nil for a step that is not there.
+    /// - Parameter place: The index of the step in ``steps``; nil for an unknown step.
     package mutating func take(_ event: RunEvent, at place: Int?) {
         guard let place else { return }
         switch event {

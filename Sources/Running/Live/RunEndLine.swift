@@ -2,9 +2,9 @@ import Results
 import TerminalText
 import Foundation
 
-/// The line of the daemon's log that says how a run ended, and the command that shows more.
+/// The log line that says how a run ended, with a command that shows more.
 enum RunEndLine {
-    /// Nil while the run has neither a verdict nor a question to a person.
+    /// Nil while the run has neither a verdict nor a question.
     static func text(_ run: IndexedRun) -> String? {
         let summary = run.summary
         let what = "\(summary.repository): run \(run.id) \(summary.workflow), \(run.request.subjectInWords)"
@@ -18,6 +18,6 @@ enum RunEndLine {
         return line("\(what): \(verdict.title)\(time)\(reason)") + next
     }
 
-    /// The reason may be what a step printed.
+    /// The reason may quote a step's output.
     private static func line(_ text: String) -> String { TerminalText.name(text, limit: 400) }
 }

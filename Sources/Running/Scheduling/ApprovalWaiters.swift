@@ -3,9 +3,9 @@ package import Results
 import Store
 import Synchronization
 
-/// Steps of this process that wait for approval, and the answers that reach them.
+/// Steps of this process that wait for approval, and the answers for them.
 ///
-/// What was asked and answered is in the index; this only wakes who waits.
+/// Questions and answers are in the index; this only wakes the waiters.
 package final class ApprovalWaiters: Sendable {
     private struct Place: Hashable {
         var run: RunID
@@ -16,7 +16,7 @@ package final class ApprovalWaiters: Sendable {
         var waiting: [Place: CheckedContinuation<Approval?, Never>] = [:]
         /// Answers that came between the question and the wait.
         var answers: [Place: Approval] = [:]
-        /// Runs of which a step was sent away because the daemon shuts down.
+        /// Runs with a step that stopped waiting because the daemon shuts down.
         var sentAway: Set<RunID> = []
         var isClosed = false
     }
@@ -25,7 +25,7 @@ package final class ApprovalWaiters: Sendable {
 
     package init() {}
 
-    /// The answer about a step; nil when the signal comes first, the task is cancelled, or ``close()`` was called.
+    /// The answer for a step; nil if the signal comes first, the task is cancelled, or ``close()`` was called.
     package func answer(about step: String, of run: RunID, stop: StopSignal) async -> Approval? {
         await withTaskGroup(of: Approval?.self) { group in
             group.addTask { await self.answer(at: Place(run: run, step: step)) }
@@ -38,7 +38,7 @@ package final class ApprovalWaiters: Sendable {
         }
     }
 
-    /// Passes an answer on to the step, now or when it comes to wait.
+    /// Passes an answer to the step, now or when it starts to wait.
     package func pass(_ approval: Approval, to run: RunID) {
         guard let step = approval.step else { return }
         let place = Place(run: run, step: step)
@@ -50,7 +50,7 @@ package final class ApprovalWaiters: Sendable {
         waiter?.resume(returning: approval)
     }
 
-    /// Sends everybody away who waits, now and from now on: the daemon shuts down and nobody can be asked.
+    /// Ends all present and future waits: the daemon shuts down and nobody can be asked.
     package func close() {
         let waiters = state.withLock { state in
             state.isClosed = true
@@ -61,7 +61,7 @@ package final class ApprovalWaiters: Sendable {
         for waiter in waiters { waiter.resume(returning: nil) }
     }
 
-    /// Forgets a run that has ended; returns whether a step of it was sent away.
+    /// Forgets an ended run; returns whether one of its steps stopped waiting because of ``close()``.
     func leave(_ run: RunID) -> Bool {
         state.withLock { state in
             state.answers = state.answers.filter { $0.key.run != run }
@@ -72,7 +72,7 @@ package final class ApprovalWaiters: Sendable {
     private func answer(at place: Place) async -> Approval? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // Looked at under the lock: an answer, the end or a cancellation that comes later finds the waiter.
+                // Checked under the lock: a later answer, end or cancellation finds the waiter.
                 let answer: Approval?? = state.withLock { state in
                     if let answer = state.answers.removeValue(forKey: place) { return .some(answer) }
                     if state.isClosed {

@@ -3,18 +3,19 @@ package import StateFiles
 package import Logging
 import Synchronization
 
-/// What this machine can't do now, such as start a run on a full disk. It says each once, and again when it is over.
+/// Problems of this machine, such as a full disk, that keep the daemon from working. It logs each once when it starts
+/// and once when it ends.
 package final class Health: Sendable {
     private struct State {
         var isFull = false
-        /// What can't be done, and the sentence about it.
+        /// What can't be done, with the sentence about it.
         var troubles: [String: String] = [:]
         var activity = 0
     }
 
     private let folder: String
     private let freeBytes: @Sendable () -> Int?
-    /// Bytes that have to be free for a run to start.
+    /// The free bytes that a run needs to start.
     private let wantedBytes: Int
     package let reserve: ReservedDiskSpace
     private let log: Logger
@@ -22,10 +23,10 @@ package final class Health: Sendable {
     private let onRoom: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - folder: The state folder, whose disk must have room.
-    ///   - wantedBytes: Bytes that have to be free for a run to start.
-    ///   - freeBytes: What is free on that disk; nil where that can't be found out.
-    ///   - onRoom: Called when a full disk has room again; must not block.
+    ///   - folder: The state folder, whose disk must have space.
+    ///   - wantedBytes: The free bytes that a run needs to start.
+    ///   - freeBytes: Returns the free bytes of that disk; nil if unknown.
+    ///   - onRoom: Called when a full disk has space again; must not block.
     package init(
         folder: String, wantedBytes: Int, reserve: ReservedDiskSpace, log: Logger,
         freeBytes: (@Sendable () -> Int?)? = nil, onRoom: @escaping @Sendable () -> Void
@@ -38,10 +39,10 @@ package final class Health: Sendable {
         self.onRoom = onRoom
     }
 
-    /// Bytes that are free beyond those that a run needs to start; negative where the disk is too full.
+    /// The free bytes beyond those that a run needs to start; negative if the disk is too full.
     package var spareBytes: Int { (freeBytes() ?? .max) - wantedBytes }
 
-    /// Whether the state folder's disk has room for another run; says so once when it has not, and when it has again.
+    /// Whether the state folder's disk has space for another run; logs each change once.
     package func hasSpace() -> Bool {
         let free = freeBytes()
         let isFull = free.map { $0 < wantedBytes } ?? false
@@ -55,13 +56,13 @@ package final class Health: Sendable {
             )
         } else if !isFull, wasFull {
             log.notice("there is enough space at \(folder) again: runs continue")
-            // Whoever asks finds out; it need not be the one that starts runs.
+            // The caller that notices it need not be the one that starts runs.
             onRoom()
         }
         return !isFull
     }
 
-    /// Why no run starts although some wait; nil where nothing is in the way.
+    /// Why no run starts although some wait; nil if nothing prevents it.
     package var obstacle: String? {
         if !hasSpace() { return "the disk of \(folder) is nearly full" }
         return state.withLock { $0.troubles.min { $0.key < $1.key }?.value }
@@ -69,7 +70,7 @@ package final class Health: Sendable {
 
     package var hasTroubles: Bool { state.withLock { !$0.troubles.isEmpty } }
 
-    /// Notes what can't be done now, says it once, and shows it in the status until ``clearTrouble(_:)``.
+    /// Records something that can't be done now, logs it once, and shows it in the status until ``clearTrouble(_:)``.
     package func noteTrouble(_ what: String, _ error: any Error) {
         if DiskErrors.isFull(error), reserve.release() {
             log.error("the disk of \(folder) is full: released the reserve of \(ReservedDiskSpace.bytes >> 20) MiB")
@@ -84,7 +85,7 @@ package final class Health: Sendable {
         if state.withLock({ $0.troubles.removeValue(forKey: what) }) != nil { log.notice("solved: \(what)") }
     }
 
-    /// Counts what may have left memory behind: looks that saw something, and requests.
+    /// Counts activity that may have left memory to release: observations with news, and requests.
     package func noteActivity() { state.withLock { $0.activity &+= 1 } }
     package var activity: Int { state.withLock { $0.activity } }
 }

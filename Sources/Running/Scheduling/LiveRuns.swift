@@ -2,16 +2,16 @@ package import Concurrency
 package import Results
 package import Store
 
-/// The runs that go on in this process, and how far each is; the only list that decides what may start. A value without
-/// clock or disk.
+/// The live runs of this process and their states: the only list that decides what may start. A value without clock or
+/// disk.
 package struct LiveRuns: Sendable {
-    /// How far a run is.
+    /// The state of a live run.
     package enum State: Sendable, Equatable {
-        /// It is prepared, or its steps run.
+        /// It is being prepared, or its steps run.
         case running
-        /// Every step that is left waits for approval: it does nothing and takes no place.
+        /// Every remaining step waits for approval: it does nothing and takes no slot.
         case waitingForApproval
-        /// No step will begin any more: it needs the disk more than the processor.
+        /// No further step will start: it needs the disk more than the processor.
         case finishing
     }
 
@@ -27,15 +27,15 @@ package struct LiveRuns: Sendable {
     package var isEmpty: Bool { entries.isEmpty }
     var stops: [StopSignal] { entries.values.map(\.stop) }
 
-    /// Whether nothing goes on but the wait for approvals: then a background run may start.
+    /// Whether all live runs only wait for approvals: then a background run may start.
     var isIdle: Bool { entries.values.allSatisfy { $0.state == .waitingForApproval } }
 
     /// Whether another run may start.
     ///
-    /// Runs that wait for approval, and those that only the daemon wants, keep no others from starting. Nor do runs that
-    /// finish, as many of them as may run.
+    /// Runs that wait for approval, and background runs, don't prevent others from starting. Neither do finishing runs,
+    /// up to the same number.
     ///
-    /// - Parameter limit: Runs that go on at a time.
+    /// - Parameter limit: The most runs at the same time.
     func mayStartAnother(of limit: Int) -> Bool {
         let wanted = entries.values.filter { $0.background == nil }
         let finishing = wanted.count { $0.state == .finishing }
@@ -45,9 +45,9 @@ package struct LiveRuns: Sendable {
     func stop(of id: RunID) -> StopSignal? { entries[id]?.stop }
     package func state(of id: RunID) -> State? { entries[id]?.state }
 
-    /// Notes that a run begins.
+    /// Adds a run that starts.
     ///
-    /// - Returns: Runs that have to give way to it.
+    /// - Returns: The stop signals of runs that must give way to it.
     package mutating func begin(_ run: QueuedRun, _ stop: StopSignal) -> [StopSignal] {
         let isWanted = run.request.background == nil
         let preempted = isWanted ? entries.values.filter { $0.background == .flakeProbe }.map(\.stop) : []
@@ -55,9 +55,9 @@ package struct LiveRuns: Sendable {
         return preempted
     }
 
-    /// Notes how far a run is; once it finishes it stays so.
+    /// Sets the state of a run; a finishing run stays finishing.
     ///
-    /// - Returns: Whether another run may start for it.
+    /// - Returns: Whether another run may start now.
     package mutating func note(_ state: State, of id: RunID) -> Bool {
         guard let old = entries[id]?.state, old != state, old != .finishing else { return false }
         entries[id]?.state = state

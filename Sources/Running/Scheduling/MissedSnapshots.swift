@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Whether a run may wait that makes a snapshot which runs of changes miss: the queue is asked for such runs first.
+/// Whether queued runs make a snapshot that runs of changes miss; the scheduler prefers such runs.
 package final class MissedSnapshots: Sendable {
     private let state = Mutex(true)
 

@@ -4,7 +4,7 @@ import Engine
 package import Results
 package import Store
 
-/// Takes runs into the queue and out of it, and carries out what that does to others.
+/// Adds runs to the queue and removes them, and applies the effects on other runs.
 package struct RunQueue: Sendable {
     package let index: Store.Index
     package let scheduler: Scheduler
@@ -18,17 +18,17 @@ package struct RunQueue: Sendable {
         self.unstarted = unstarted
     }
 
-    /// Has looked whether a run may start; returns at once.
+    /// Makes the scheduler check whether a run may start; returns at once.
     package func wakeUp() { scheduler.wakeUp() }
 
-    /// Queues a run, or finds the one that there is for the same request.
+    /// Queues a run, or finds the existing one for the same request.
     package func accept(_ request: RunRequest) async throws -> EnqueueOutcome {
         let outcome = try await index.enqueue(request)
         await carryOut(outcome.superseded, outcome.toCancel)
         return outcome
     }
 
-    /// The same, and has the run started in a process that starts nothing but named runs.
+    /// The same, and allows it to start in a process that starts only named runs.
     package func begin(_ request: RunRequest) async throws -> RunID {
         let id = try await accept(request).run.id
         if await scheduler.isRestricted { await scheduler.startOnly([id]) }
@@ -36,26 +36,26 @@ package struct RunQueue: Sendable {
         return id
     }
 
-    /// Carries out what the index decided when it took runs in: those that waited have ended, those that run are stopped,
-    /// and the new ones may start.
+    /// Applies what the index decided when it accepted runs: superseded queued runs have ended, running ones are
+    /// stopped, and the new ones may start.
     package func carryOut(_ superseded: [Supersession], _ toCancel: [Supersession]) async {
         scheduler.wakeUp()
         for one in toCancel { scheduler.stop(of: one.run)?.stop(StopRequest(.superseded, reason: one.reason)) }
         for one in superseded { board.wake(one.run) }
         if !superseded.isEmpty { await unstarted.archive() }
-        // Something may have been accepted, or seen and not wanted: who waits for a verdict looks again.
+        // Something may have been accepted, or observed without a run: waiters for a verdict check again.
         board.news.tellAll()
     }
 
-    /// Ends a run, waiting or running.
+    /// Cancels a run, queued or running.
     package func cancel(_ id: RunID, reason: String) async throws -> CompletedAction.CancelResult {
-        // The index first: a run that was put back to wait for a person may still be among the running ones here.
+        // The index first: a run that was put back to wait for approval may still be in the list of live runs.
         if try await index.cancelQueued(id, reason: reason) {
             board.wake(id)
             await unstarted.archive()
             return .beforeStart
         }
-        // Its verdict is given before its folders are gone, and only then is it not running here.
+        // It gets its verdict before its folders are removed, and is live until then.
         if let signal = scheduler.stop(of: id), try await index.run(id)?.summary.verdict == nil {
             signal.stop(StopRequest(.cancelled, reason: reason))
             return .stopping
@@ -63,7 +63,7 @@ package struct RunQueue: Sendable {
         return .hadEnded
     }
 
-    /// Starts a run and waits until its report is archived; cancels it where the caller is cancelled.
+    /// Starts a run and waits until its report is archived; cancels it if the caller is cancelled.
     package func runToEnd(_ request: RunRequest, cancelReason: String) async throws -> RunID {
         let id = try await begin(request)
         do {
@@ -83,7 +83,7 @@ package struct RunQueue: Sendable {
 }
 
 extension LiveBoard {
-    /// Waits until something of the run changes, at most for a while: what others write to the index is no change here.
+    /// Waits until the run changes, but not for long: changes of the index by others are not noticed here.
     package func waitForChange(of run: RunID, since seen: Int, atMost limit: Duration) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.waitForChange(of: run, since: seen) }

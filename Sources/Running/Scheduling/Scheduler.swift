@@ -4,35 +4,35 @@ package import Store
 import Pipeline
 import Synchronization
 
-/// What a scheduler needs of the daemon around it.
+/// The part of the daemon that a scheduler uses.
 package protocol SchedulerHost: Sendable {
-    /// Whether the disk has room for another run.
+    /// Whether the disk has space for another run.
     func hasRoom() async -> Bool
-    /// Told how each attempt to claim a run went; nil for well.
+    /// Called after each attempt to claim a run; nil for success.
     func noteClaim(_ error: (any Error)?) async
     /// Takes a claimed run to its verdict.
     func execute(_ run: QueuedRun, _ stop: StopSignal) async -> Report
-    /// Told when nothing of a run is left.
+    /// Called when a run is no longer live.
     func noteEnd(of run: RunID) async
-    /// Sends away steps that wait for approval.
+    /// Ends the waits of steps for approval.
     func stopWaiting() async
 }
 
-/// Starts runs as they come, and holds the list of those that go on.
+/// Starts queued runs, and has the list of live ones.
 package actor Scheduler {
     private let index: Store.Index
-    /// Runs that go on at a time.
+    /// The most runs at the same time.
     private let limit: Int
-    /// What happens to runs, for those who do what follows from it.
+    /// Events of runs, for listeners.
     package nonisolated let events: EventStream
     private nonisolated let live = Mutex(LiveRuns())
     private let wakes: AsyncStream<Void>
     private nonisolated let wake: AsyncStream<Void>.Continuation
     package private(set) var isDraining = false
     private nonisolated let ending = Mutex(false)
-    /// Only these may start; nil means all. A foreground run must not start what a daemon left behind.
+    /// Only these may start; nil means all. A foreground run must not start runs that a daemon left.
     private var mayStart: Set<RunID>?
-    /// Of named runs that have ended.
+    /// Reports of named runs that have ended.
     private var ownReports: [RunID: Report] = [:]
 
     package init(index: Store.Index, limit: Int) {
@@ -42,16 +42,16 @@ package actor Scheduler {
         events = EventStream(onIdle: { [wake] in wake.yield() })
     }
 
-    // MARK: From outside
+    // MARK: Requests
 
-    /// Has looked whether something may start; returns at once.
+    /// Makes the scheduler check whether a run may start; returns at once.
     package nonisolated func wakeUp() { wake.yield() }
 
     /// Restricts what starts to these runs and those named before.
     package func startOnly(_ runs: Set<RunID>) { mayStart = (mayStart ?? []).union(runs) }
     /// Whether only named runs may start.
     package var isRestricted: Bool { mayStart != nil }
-    /// Whether this process has to do with the run at all.
+    /// Whether this process is responsible for the run.
     package func isMine(_ run: RunID) -> Bool { mayStart?.contains(run) ?? true }
     /// The report of a named run that has ended.
     package func report(of run: RunID) -> Report? { ownReports[run] }
@@ -62,10 +62,10 @@ package actor Scheduler {
         wakeUp()
     }
 
-    /// Whether ``cancelAll(_:)`` was called; for runs that wait for nothing but the disk.
+    /// Whether ``cancelAll(_:)`` was called; for runs that only wait for the disk.
     nonisolated var isEnding: Bool { ending.withLock { $0 } }
 
-    /// Ends all runs, with grace, as cancelled, and starts no others.
+    /// Cancels all runs, with the grace period, and starts no others.
     package func cancelAll(_ reason: String) {
         isDraining = true
         ending.withLock { $0 = true }
@@ -73,23 +73,24 @@ package actor Scheduler {
         wakeUp()
     }
 
-    /// What stops a run; nil where it does not go on.
+    /// The stop signal of a live run; nil if the run is not live.
     nonisolated func stop(of run: RunID) -> StopSignal? { live.withLock { $0.stop(of: run) } }
 
-    /// Notes how far a run is, and lets another start for it.
+    /// Sets the state of a run, and lets another one start if possible.
     package nonisolated func note(_ state: LiveRuns.State, of run: RunID) {
         if live.withLock({ $0.note(state, of: run) }) { wakeUp() }
     }
 
     // MARK: The loop
 
-    /// Starts runs as they come until the scheduler drains; with `untilIdle`, until nothing waits, runs or follows.
+    /// Starts queued runs until the scheduler drains; with `untilIdle`, until no run waits or runs and all listeners
+    /// are idle.
     ///
-    /// - Parameter missed: Whether runs that make missed snapshots may wait.
-    /// - Returns: The reports of the runs that ended meanwhile, for `untilIdle` and named runs.
+    /// - Parameter missed: Whether queued runs may make missed snapshots.
+    /// - Returns: The reports of ended runs, for `untilIdle` and for named runs.
     package func work(untilIdle: Bool, _ host: some SchedulerHost, _ missed: MissedSnapshots) async throws -> [Report] {
         try await withThrowingTaskGroup(of: Report?.self) { group in
-            // One child turns wake-ups into a task that ends, so that a single `next()` waits for both.
+            // One child turns wake-ups into a task that ends, so that a single `next()` waits for both kinds.
             let wakes = self.wakes
             func listen() {
                 group.addTask {
@@ -99,7 +100,7 @@ package actor Scheduler {
             listen()
             var reports: [Report] = []
             while true {
-                // Looked at first: a run that a listener queues after this wakes the scheduler.
+                // Checked first: a run that a listener queues later wakes the scheduler.
                 let isQuiet = events.isIdle
                 while !isDraining, live.withLock({ $0.mayStartAnother(of: limit) }),
                     let (run, stop) = try await next(host, missed, isPatient: !untilIdle)
@@ -109,7 +110,7 @@ package actor Scheduler {
                 let (isEmpty, isIdle) = live.withLock { ($0.isEmpty, $0.isIdle) }
                 if isEmpty && (isDraining || untilIdle && isQuiet) { break }
                 if untilIdle, isQuiet, !isDraining, !isEmpty, isIdle {
-                    // Nobody can reach this process to approve: the runs keep their place for the next one.
+                    // Nobody can reach this process to approve, so the runs stay queued for the next one.
                     drain()
                     await host.stopWaiting()
                 }
@@ -128,7 +129,7 @@ package actor Scheduler {
 
     private func begin(_ run: QueuedRun) -> StopSignal {
         let stop = StopSignal()
-        // They are wanted again when the machine is idle.
+        // They are requested again when the machine is idle.
         for probe in live.withLock({ $0.begin(run, stop) }) {
             probe.stop(StopRequest(.preempted, reason: "stopped for run \(run.id), which has priority"))
         }
@@ -143,12 +144,12 @@ package actor Scheduler {
 
     /// The next run.
     ///
-    /// - Parameter isPatient: Whether it is nil also when it can't be found out now: the daemon asks again.
+    /// - Parameter isPatient: Whether to return nil if the queue can't be read now: a daemon tries again.
     private func next(
         _ host: some SchedulerHost, _ missed: MissedSnapshots, isPatient: Bool
     ) async throws -> (QueuedRun, StopSignal)? {
         do {
-            // At once: whoever cancels the run finds it.
+            // Added at once, so that a cancellation finds it.
             let begun = try await claim(host, missed).map { ($0, begin($0)) }
             await host.noteClaim(nil)
             return begun
@@ -170,7 +171,7 @@ package actor Scheduler {
             run.attempt = try await index.markRunning(run.id)
             return run
         }
-        // A run that was just put back, and approved already, must have left its folders before it starts again.
+        // A run that was just put back, and is approved already, must have left its folders before it starts again.
         let run = try await index.claimNext(
             excluding: running, isIdle: live.withLock { $0.isIdle }, prefersMissed: missed.mayWait)
         if run?.request.kind != .warmUp(isMissed: true) { missed.mayWait = false }

@@ -4,7 +4,7 @@ package import Logging
 import Results
 package import Store
 
-/// Archives runs that ended before they began: superseded or cancelled while they waited.
+/// Archives runs that ended before they started: superseded or cancelled in the queue.
 package struct UnstartedRuns: Sendable {
     package let index: Store.Index
     package let store: ArchiveStore
@@ -17,9 +17,9 @@ package struct UnstartedRuns: Sendable {
         self.log = log
     }
 
-    /// Gives each a report; what can't be archived now is tried again.
+    /// Gives each a report. One that can't be archived now is tried again later.
     package func archive() async {
-        // One caller at a time: each would find the same runs.
+        // One caller at a time, since each would find the same runs.
         await gate.pass { await archiveEach() }
     }
 

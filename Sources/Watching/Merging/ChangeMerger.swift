@@ -2,35 +2,35 @@ import Control
 public import Foundation
 public import Git
 
-/// Merges changes as they would land: by the installed Git, in a process of its own with limits.
+/// Merges changes as they would land: with the installed Git, in a process of its own with limits.
 ///
-/// Where there is no Git that can, libgit2 merges, and ``isGit`` tells.
+/// Without a suitable Git libgit2 merges, and ``isGit`` is false.
 public struct ChangeMerger: Sendable {
     private enum Means: Sendable {
         case git(MergingGit)
-        /// Why Git doesn't do it.
+        /// Why Git is not used.
         case libgit2(String)
     }
 
-    /// What one process may use.
+    /// Limits of one process.
     package struct Limits: Sendable {
         package var deadline = Duration.seconds(60)
-        /// For one of many questions, asked alone because Git did not answer all of them together.
+        /// The time limit for one question that is asked alone, since Git did not answer all of them together.
         var singleDeadline = Duration.seconds(10)
-        /// For many questions, asked by several processes: what is not answered by then is no.
+        /// The time limit for many questions with several processes. Questions without an answer by then count as "no".
         var wholeDeadline = Duration.seconds(300)
-        /// Of memory that it asks for; files that it maps don't count. Only Linux heeds it.
+        /// Bytes of memory that it may allocate; mapped files don't count. Only Linux enforces this.
         var memoryBytes = 4 << 30
-        /// Of one file that it writes.
+        /// Bytes of one file that it may write.
         package var fileBytes = 1 << 30
-        /// Of what it prints: a conflict of some hundred thousand files.
+        /// Bytes of output that are read: enough for a conflict of some hundred thousand files.
         var outputBytes = 128 << 20
     }
 
     private let means: Means
     package var limits = Limits()
 
-    /// Merges by Git where it can be found, else by libgit2.
+    /// A merger that uses Git if a suitable one is found, otherwise libgit2.
     public static func find(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws -> ChangeMerger {
@@ -45,18 +45,18 @@ public struct ChangeMerger: Sendable {
 
     private init(means: Means) { self.means = means }
 
-    /// A merger that uses libgit2 although there may be a Git.
+    /// A merger that uses libgit2 even if there is a Git.
     public static let libgit2 = ChangeMerger(means: .libgit2("--libgit2 was given"))
 
-    /// Whether the merges are Git's.
+    /// Whether Git merges.
     public var isGit: Bool { whyNotGit == nil }
 
-    /// Why libgit2 merges; nil where Git does.
+    /// Why libgit2 merges; nil if Git does.
     public var whyNotGit: String? { if case .libgit2(let why) = means { why } else { nil } }
 
-    /// Merges one pair and stores the merged tree in the repository at `store`; of a conflict nothing is stored.
+    /// Merges one pair and stores the merged tree in the repository at `store`. A conflict stores nothing.
     ///
-    /// - Throws: ``MergeFailure`` where Git could not do it within its limits, `GitError` where objects can't be read.
+    /// - Throws: ``MergeFailure`` if Git failed or reached a limit, `GitError` if objects can't be read.
     public func merge(_ pair: MergePair, storingIn store: String) async throws -> MergeOutcome {
         guard case .git(let git) = means else {
             return try await withRepository(at: store) { try $0.merge(pair.head, into: pair.target) }
@@ -73,11 +73,11 @@ public struct ChangeMerger: Sendable {
         return outcome
     }
 
-    /// Which of the questions about the repository at `objects` are answered with yes; nothing is stored.
+    /// The questions about the repository at `objects` whose answer is yes; stores nothing.
     ///
-    /// What can't be merged, as where objects are missing, is no.
+    /// A pair that can't be merged, for example because objects are missing, gives "no".
     ///
-    /// - Parameter folder: Where a scratch repository may be made.
+    /// - Parameter folder: A folder for a scratch repository.
     public func confirmed(
         _ questions: [LandingQuestion], objects: String, scratch folder: String
     ) async throws -> Set<LandingQuestion> {
@@ -93,7 +93,7 @@ public struct ChangeMerger: Sendable {
         var failures = 0
         let end = ContinuousClock.now + limits.wholeDeadline
         while !left.isEmpty, failures < Self.mostFailures, ContinuousClock.now < end {
-            // Anew for each: what Git writes for conflicts is given back between them.
+            // A new one for each process, so that objects that Git writes for conflicts are removed in between.
             let scratch = try MergeScratch(in: folder, borrowing: objects)
             defer { scratch.remove() }
             let part = Array(left.prefix(200))
@@ -101,7 +101,7 @@ public struct ChangeMerger: Sendable {
             do { outcomes = try await process.run(part.map(\.pair), in: scratch) } catch let failure as MergeFailure {
                 (outcomes, failures) = (failure.outcomes, failures + 1)
                 if failure.losesAnswers, part.count > 1 {
-                    // Git had answers in its memory that it did not print, so the pair that it ended at is not known.
+                    // Git had answers in memory that it did not print, so the pair at which it ended is unknown.
                     found.formUnion(
                         try await confirmedSingly(part, git, in: (objects, folder), until: end, failures: &failures))
                     left = left.dropFirst(part.count)
@@ -111,13 +111,14 @@ public struct ChangeMerger: Sendable {
             for (question, outcome) in zip(part, outcomes) where outcome == .merged(tree: question.tree) {
                 found.insert(question)
             }
-            // Git ends at a pair that it can't merge; the others are asked again without it.
+            // Git ends at a pair that it can't merge; ask about the others again without it.
             left = left.dropFirst(outcomes.count < part.count ? outcomes.count + 1 : part.count)
         }
         return found
     }
 
-    /// Asks each question in a process of its own; one that is not answered in time is no, and costs no other its answer.
+    /// Asks each question in a process of its own. One without an answer in time counts as "no" and does not affect
+    /// others.
     private func confirmedSingly(
         _ questions: [LandingQuestion], _ git: MergingGit, in places: (objects: String, scratch: String),
         until end: ContinuousClock.Instant, failures: inout Int
@@ -138,20 +139,21 @@ public struct ChangeMerger: Sendable {
         return found
     }
 
-    /// A Git that fails at so many pairs fails at all.
+    /// After this many failures Git itself is considered broken.
     private static let mostFailures = 50
 
-    /// Where scratch repositories for the box's store at `store` are.
+    /// The folder for scratch repositories of the daemon's store at `store`.
     static func scratchFolder(_ store: String) -> String { "\(store)/scratch" }
 }
 
 /// Why Git did not merge.
 public struct MergeFailure: Error, Sendable, CustomStringConvertible {
-    /// As the end of a sentence.
+    /// The end of a sentence.
     public let reason: String
-    /// The merges that were made before.
+    /// The merges that were completed before.
     var outcomes: [MergeOutcome] = []
-    /// Whether Git may have merged more than ``outcomes``: it was ended before it printed all, or printed too much.
+    /// Whether Git may have made more merges than ``outcomes``: it was killed before it printed all, or printed too
+    /// much.
     var losesAnswers = false
 
     public var description: String { "the change could not be merged: \(reason)" }

@@ -11,7 +11,7 @@ struct MergeTreeProcess: Sendable {
 
     /// Merges the pairs in order.
     ///
-    /// - Throws: ``MergeFailure`` with what was merged before, where Git ended early, at a limit, or by an error.
+    /// - Throws: ``MergeFailure`` with the merges so far if Git ended early, at a limit or with an error.
     func run(_ pairs: [MergePair], in scratch: MergeScratch) async throws -> [MergeOutcome] {
         guard git.takesMany else { return try await runSingly(pairs, in: scratch) }
         let lines = pairs.map { "\($0.target.hex) \($0.head.hex)\n" }.joined()
@@ -21,7 +21,7 @@ struct MergeTreeProcess: Sendable {
         return outcomes
     }
 
-    /// Git 2.38 takes one pair, as arguments.
+    /// Git 2.38 takes a single pair as arguments.
     private func runSingly(_ pairs: [MergePair], in scratch: MergeScratch) async throws -> [MergeOutcome] {
         var outcomes: [MergeOutcome] = []
         for pair in pairs {
@@ -34,7 +34,7 @@ struct MergeTreeProcess: Sendable {
         return outcomes
     }
 
-    /// The shell sets the limits, opens the files and becomes Git. Its text is always the same: all values are arguments.
+    /// The shell sets the limits, opens the files and becomes Git. Its text is constant: all values are arguments.
     private static let script = """
         ulimit -c 0; ulimit -t "$1" 2>/dev/null || :; ulimit -d "$2" 2>/dev/null || :; ulimit -f "$3" 2>/dev/null || :
         input=$4 errors=$5; shift 5; exec "$@" <"$input" 2>"$errors"
@@ -48,7 +48,7 @@ struct MergeTreeProcess: Sendable {
         return try await ExternalCommand(
             "/bin/sh",
             [
-                // ulimit counts memory in KiB, and files in blocks of 512 bytes.
+                // ulimit takes memory in KiB and file sizes in blocks of 512 bytes.
                 "-c", Self.script, "sh", "\(seconds)", "\(limits.memoryBytes >> 10)", "\(limits.fileBytes >> 9)",
                 inputFile, errorFile, git.path,
             ] + Self.settings.flatMap { ["-c", $0] } + ["merge-tree", "--write-tree"] + words,
@@ -57,15 +57,15 @@ struct MergeTreeProcess: Sendable {
         ).run()
     }
 
-    /// Git's defaults, said once more, and nothing that a later Git might read from a commit: its attributes could choose
-    /// other ways to merge, which no forge does either.
+    /// Git's defaults, set explicitly, and no attributes from commits, which a later Git might read: attributes could
+    /// choose other merge drivers, which no forge uses either.
     private static let settings = [
         "core.attributesFile=/dev/null", "attr.tree=4b825dc642cb6eb9a060e54bf8d69288fbee4904", "core.fsync=none",
         "core.hooksPath=/dev/null", "core.fsmonitor=false", "core.useReplaceRefs=false", "merge.renames=true",
         "merge.directoryRenames=conflict", "merge.renormalize=false", "gc.auto=0", "protocol.allow=never",
     ]
 
-    /// All that Git sees of the environment: no settings of the user or the system, no other repository.
+    /// The whole environment of Git: no settings of the user or the system, and no other repository.
     private static func environment(gitDirectory: String) -> [String: String] {
         [
             "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "HOME": gitDirectory,
@@ -92,7 +92,7 @@ struct MergeTreeProcess: Sendable {
             case .signal(let signal): "git merge-tree was ended by signal \(signal)\(line)"
             case .exited(let code): "git merge-tree ended with \(code)\(line)"
             }
-        // `--stdin` keeps answers in a buffer, which an exit prints and a signal does not.
+        // With `--stdin` Git buffers its answers. An exit prints the buffer; a signal does not.
         let losesAnswers = if case .exited = result.ending { false } else { true }
         return MergeFailure(reason: reason, outcomes: outcomes, losesAnswers: losesAnswers)
     }

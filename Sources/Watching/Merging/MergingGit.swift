@@ -3,11 +3,11 @@ import Engine
 public import Foundation
 import Sandbox
 
-/// The installed Git, where it can merge commits without a work tree (`git merge-tree --write-tree`, Git 2.38).
+/// An installed Git that can merge commits without a work tree (`git merge-tree --write-tree`, Git 2.38).
 public struct MergingGit: Sendable, Equatable {
     /// The program's absolute path.
     public let path: String
-    /// As "2.39.5".
+    /// For example "2.39.5".
     public let version: String
     /// Whether one process takes many merges from its standard input (`--stdin`, Git 2.39).
     let takesMany: Bool
@@ -25,9 +25,9 @@ public struct MergingGit: Sendable, Equatable {
         takesMany = (parts[0], parts[1]) >= (2, 39)
     }
 
-    /// Looks for `git` in `PATH`, or takes the one that `PIPECTL_GIT` names.
+    /// Searches `PATH` for `git`, or uses the one that `PIPECTL_GIT` names.
     ///
-    /// - Throws: ``RequestError`` with the code `missing-tool` that says why libgit2 merges instead.
+    /// - Throws: ``RequestError`` with the code `missing-tool`, which says why libgit2 merges instead.
     public static func find(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws -> MergingGit {

@@ -5,7 +5,7 @@ package import Logging
 package import Results
 import Store
 
-/// Questions in which a repository is named by a name, a path, a URL or a clone.
+/// Finds repositories by a name, a path, a URL or a clone.
 extension KnownRepositories {
     package func facts(of text: String) async throws -> RepositoryFacts {
         let repository = try await repository(named: name(of: text))
@@ -16,7 +16,7 @@ extension KnownRepositories {
             target: rules.target.named ?? rules.target.remembered?.name)
     }
 
-    /// - Throws: ``RequestError`` for a repository that is not known: an empty list would say that it had no runs.
+    /// - Throws: ``RequestError`` for an unknown repository: an empty list would mean that it had no runs.
     package func filter(_ query: RunsQuery) async throws -> RunFilter {
         var filter = RunFilter(query)
         filter.hidesUpkeep = query.hidesBackground == true
@@ -31,9 +31,10 @@ extension KnownRepositories {
         return filter
     }
 
-    /// Makes a branch the protected one of a repository, because a person says so.
+    /// Sets the protected branch of a repository on a person's request.
     ///
-    /// - Parameter name: The repository's name; nil where only one is known.
+    /// - Parameter name: The repository's name; nil if only one is known.
+    /// - Throws: ``RequestError`` if the repository or the branch does not exist.
     package func protect(_ branch: String, of name: String?, user: UInt32, log: Logger) async throws -> CompletedAction
     {
         let known = try await index.repositories()

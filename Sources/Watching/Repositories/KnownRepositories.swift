@@ -5,12 +5,12 @@ import Git
 package import Results
 package import Store
 
-/// The repositories that the daemon knows: which one is meant, and by what its runs are judged.
+/// The repositories that the daemon knows, and the rules by which their runs are judged.
 package struct KnownRepositories: Sendable {
     package let registry: RepositoryRegistry
     package let index: Store.Index
     package let watchers: Watchers
-    /// The folder for our own stores and mirrors.
+    /// The folder for pipectl's stores and mirrors.
     package let mirrors: String
     package let trust: TrustPolicy
 
@@ -24,14 +24,14 @@ package struct KnownRepositories: Sendable {
         self.trust = trust
     }
 
-    /// Makes a repository known; a second call for the same location returns the same one.
+    /// Opens a repository and registers it; a second call for the same location returns the same one.
     package func open(
         _ location: String, named name: String? = nil, preferring wish: String? = nil
     ) async throws -> WatchedRepository {
         try await registry.open(location, named: name, preferring: wish)
     }
 
-    /// The repositories that the index knows.
+    /// The repositories in the index.
     package func directory() async throws -> RepositoryDirectory {
         let watched = try await index.watchedRepositories()
         let known = await registry.all
@@ -43,7 +43,7 @@ package struct KnownRepositories: Sendable {
             })
     }
 
-    /// The repository that a location means: a clone of a watched one is that one, with the clone's objects.
+    /// The repository that a location means. A clone of a watched repository means that one, with the clone's objects.
     package func identify(_ location: String) async throws -> WatchedRepository {
         let clone = await LocalClone.read(location)
         guard let entry = try await directory().identify(location, clone) else { return try await open(location) }
@@ -54,9 +54,9 @@ package struct KnownRepositories: Sendable {
         return try await repository.joined(by: location, mirrors: mirrors)
     }
 
-    /// The name of the repository that a person has typed: a name, a path or a URL.
+    /// The name of a repository that a person gave as a name, a path or a URL.
     ///
-    /// - Throws: ``RequestError`` that lists those there are.
+    /// - Throws: ``RequestError``, which lists the known ones.
     package func name(of text: String) async throws -> String {
         try await directory().find(text, LocalClone.read(text)).name
     }
@@ -69,14 +69,14 @@ package struct KnownRepositories: Sendable {
         return try await open(location, named: name)
     }
 
-    /// Where the commits of a run are.
+    /// The repository that has the commits of a run.
     package func repository(of request: RunRequest) async throws -> WatchedRepository {
         let repository = try await repository(named: request.repository)
         guard let source = request.source else { return repository }
         return try await repository.joined(by: source, mirrors: mirrors)
     }
 
-    /// The repository that a clone came from, where it is known.
+    /// The repository that a clone came from, if it is known.
     package func repository(atOrigin origin: String) async throws -> WatchedRepository? {
         let key = RepositoryPlace.key(origin)
         let known = try await index.repositories().sorted { $0.key < $1.key }
@@ -84,15 +84,15 @@ package struct KnownRepositories: Sendable {
         return try await open(location, named: name)
     }
 
-    /// By what the runs of a repository are judged, whether it is watched or not.
+    /// The rules for the runs of a repository, whether it is watched or not.
     package func rules(for repository: WatchedRepository) async throws -> TrustRules {
         var rules = await watchers[repository.name]?.trustRules ?? TrustRules(policy: trust)
         rules.changeRefs.numbered = try await index.numberedRefs(of: repository.name)
         rules.target.remembered = try await index.target(of: repository.name)
         rules.target.missing = try await index.missingTarget(of: repository.name)
         if rules.target.remembered == nil, !repository.isRemote {
-            // Nobody has looked at it yet, so what it says now counts for this run alone. A mirror says nothing before it
-            // was fetched.
+            // No watcher has observed it yet, so its present refs decide for this run alone. A mirror has none before
+            // it was fetched.
             let changeRefs = rules.changeRefs
             rules.target.remembered = try await withRepository(at: repository.gitDirectory) { git in
                 TargetRule.first(

@@ -2,15 +2,15 @@ import Control
 import Foundation
 import Git
 
-/// The repositories that the index knows: which of them a name, path, URL or clone means.
+/// The repositories in the index: finds the one that a name, path, URL or clone means.
 package struct RepositoryDirectory: Sendable, Equatable {
     package struct Entry: Sendable, Equatable {
         package var name: String
-        /// The path or URL as it was given.
+        /// The path or URL as the user gave it.
         var location: String
-        /// Where it is read; nil where that is not known.
+        /// The git directory that is read; nil if unknown.
         var gitDirectory: String?
-        /// Whether a daemon looks at it or has looked at it. The others were only named by a run by hand.
+        /// Whether a daemon watches or watched it. The others were only named by a run by hand.
         var isWatched: Bool
     }
 
@@ -19,7 +19,7 @@ package struct RepositoryDirectory: Sendable, Equatable {
 
     func named(_ name: String) -> Entry? { entries.first { $0.name == name } }
 
-    /// The repository at one of these places, which are tried in turn; at the same place a watched one comes first.
+    /// The repository at one of these places, which are tried in order. At the same place a watched one comes first.
     package func find(at places: [String], watchedOnly: Bool = false) -> Entry? {
         for key in places.map(RepositoryPlace.key) {
             let found = entries.filter { entry in
@@ -32,10 +32,10 @@ package struct RepositoryDirectory: Sendable, Equatable {
         return nil
     }
 
-    /// What a person has typed: a name, or a place.
+    /// Finds a repository by a name or a place that a person gave.
     ///
-    /// - Parameter clone: What is known of the folder, where the text names one.
-    /// - Throws: ``RequestError`` that lists the known ones.
+    /// - Parameter clone: The facts about the folder, if the text names one.
+    /// - Throws: ``RequestError``, which lists the known ones.
     func find(_ text: String, _ clone: LocalClone?) throws -> Entry {
         if let entry = named(text) ?? identify(text, clone) { return entry }
         let names = entries.filter(\.isWatched).map(\.name) + entries.filter { !$0.isWatched }.map(\.name)
@@ -46,22 +46,22 @@ package struct RepositoryDirectory: Sendable, Equatable {
         )
     }
 
-    /// The repository that a location means: a watched one that is there; one that it is a work tree or a clone of; at
-    /// last one that was only named before.
+    /// The repository that a location means: a watched one there, else one of which it is a work tree or a clone, else
+    /// one that a run named before.
     func identify(_ location: String, _ clone: LocalClone?) -> Entry? {
         find(at: [location] + (clone?.directories ?? []), watchedOnly: true)
             ?? find(at: clone?.remotes ?? [], watchedOnly: true) ?? find(at: [location] + (clone?.directories ?? []))
     }
 }
 
-/// What a folder says about itself: where its objects are, and what it was cloned from.
+/// The facts about a local repository: its git directories and its remotes.
 struct LocalClone: Sendable, Equatable {
-    /// Its git directories: its own, and the one that it shares with others as a linked work tree.
+    /// Its own git directory, and for a linked work tree the one that it shares.
     var directories: [String]
-    /// The URLs or absolute paths of its remotes, `origin` first.
+    /// URLs or absolute paths of its remotes, `origin` first.
     var remotes: [String]
 
-    /// Nil where the folder is in no repository that can be read.
+    /// Nil if the folder is in no readable repository.
     static func read(_ folder: String) async -> LocalClone? {
         guard !WatchedRepository.isRemote(folder), folder.hasPrefix("/") else { return nil }
         return try? await withRepository(at: folder) { repository in

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A path or URL in a form in which all ways to write it are the same.
+/// A path or URL in a canonical form, so that different spellings of the same place are equal.
 package enum RepositoryPlace {
-    /// `https://user@Host.example:443/team/app.git`, `ssh://git@host.example/team/app`, `git@host.example:team/app/` and
-    /// `host.example:/team/app` are one place, as are `file:///srv/app.git` and `/srv/app/.git`. `ada@host.example:app`
-    /// is in the home folder of this user, so it is another place than that of any other user.
+    /// `https://user@Host.example:443/team/app.git`, `ssh://git@host.example/team/app`, `git@host.example:team/app/`
+    /// and `host.example:/team/app` are the same place, as are `file:///srv/app.git` and `/srv/app/.git`.
+    /// `ada@host.example:app` is relative to this user's home folder, so it differs from that of any other user.
     package static func key(_ location: String) -> String {
         if let scheme = location.range(of: "://") {
             let rest = String(location[scheme.upperBound...])
@@ -19,8 +19,8 @@ package enum RepositoryPlace {
 
     /// The key of `user@host:path`.
     ///
-    /// The server reads a relative path from the home folder of the user. Only for the user `git` is it a path below the
-    /// root: this is how Git servers show the URLs of the repositories that they also serve with https.
+    /// The server resolves a relative path in the user's home folder. Only for the user `git` it is a path below the
+    /// root: Git servers give such URLs for repositories that they also serve with https.
     private static func copyKey(_ address: String, path: String) -> String {
         let at = address.lastIndex(of: "@")
         let user = at.map { String(address[..<$0]) } ?? ""
@@ -35,14 +35,14 @@ package enum RepositoryPlace {
         let end = text.firstIndex(of: "/") ?? text.endIndex
         var host = text[..<end]
         if let at = host.lastIndex(of: "@") { host = host[host.index(after: at)...] }
-        // Without a host the rest looks like a path of this machine, and is none.
+        // Without a host the rest would look like a path of this machine.
         if host.isEmpty { return trimmed("\(scheme)://\(text)") }
         let ports = ["https": ":443", "http": ":80", "ssh": ":22", "git+ssh": ":22", "git": ":9418"]
         if let port = ports[scheme], host.hasSuffix(port) { host = host.dropLast(port.count) }
         return trimmed(host.lowercased() + decoded(String(text[end...])))
     }
 
-    /// Links resolved, so that a folder has one key whichever way leads there.
+    /// Resolves links, so that a folder has one key whichever path leads to it.
     private static func pathKey(_ path: String) -> String {
         guard path.hasPrefix("/") else { return trimmed(path) }
         return trimmed(URL(fileURLWithPath: path).standardizedFileURL.resolvingSymlinksInPath().path)

@@ -3,13 +3,13 @@ import Results
 package import Store
 import Foundation
 
-/// The repositories that this process has opened, by their names.
+/// The repositories that this process has opened, by name.
 ///
-/// A name and a location belong together for good, and a name is a folder of mirrors: two locations must never get the
-/// same. So one is opened after the other, however many callers come.
+/// A name belongs to one location permanently, and is a folder of mirrors: two locations must never get the same name.
+/// So repositories are opened one after the other, however many callers there are.
 package actor RepositoryRegistry {
     private let index: Store.Index
-    /// The folder for our own stores and mirrors.
+    /// The folder for pipectl's stores and mirrors.
     private let mirrors: String
     package private(set) var all: [String: WatchedRepository] = [:]
     private let gate = SerialGate()
@@ -21,8 +21,8 @@ package actor RepositoryRegistry {
 
     /// Opens a repository and registers its name; a second call for the same location returns the same one.
     ///
-    /// - Parameter name: Nil for the one that it has, or one that its location suggests.
-    /// - Throws: `GitError` where it can't be opened, `ArchiveError` where it can't be registered.
+    /// - Parameter name: Nil for its present name, or for one derived from its location.
+    /// - Throws: `GitError` if it can't be opened, `ArchiveError` if it can't be registered.
     package func open(_ location: String, named name: String?, preferring wish: String? = nil) async throws
         -> WatchedRepository
     {
@@ -35,7 +35,7 @@ package actor RepositoryRegistry {
     private func openNew(_ location: String, named name: String?, preferring wish: String?) async throws
         -> WatchedRepository
     {
-        // The caller before may have opened the same.
+        // An earlier caller may have opened the same one.
         if let known = known(location) { return known }
         let registered = try await index.repositories()
         let chosen = name ?? registered.first { $0.value == location }?.key ?? freeName(for: location, wish, registered)

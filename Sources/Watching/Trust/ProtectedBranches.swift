@@ -2,9 +2,9 @@ import Results
 package import Git
 import Pipeline
 
-/// The branches that make what they hold "merged", as the watched repository has them at this moment.
+/// The protected branches of the watched repository at this moment. Commits in their history are merged.
 package struct ProtectedBranches: Sendable, Equatable {
-    /// The branch that changes want into, and its tip; also where it is a guess, which protects nothing.
+    /// The target branch and its tip. It is set even if it is a guess, which protects nothing.
     package let target: Tip?
     /// The tip of each protected branch, the target first, then by name.
     package let tips: [Tip]
@@ -20,7 +20,7 @@ package struct ProtectedBranches: Sendable, Equatable {
             snapshot.refs["refs/heads/\(branch.name)"].map { Tip(branch: branch.name, commit: $0) }
         }
         let others = snapshot.refs.entries(under: "refs/heads/").compactMap { ref, commit -> Tip? in
-            // A branch that is a change is nobody's to protect, whatever it is called.
+            // A branch that is a change can't be protected, whatever its name is.
             guard case .branch(let branch) = rules.changeRefs.kind(of: ref), branch != target?.branch,
                 rules.policy.protected.contains(where: { $0.matches(branch) })
             else { return nil }
@@ -33,19 +33,19 @@ package struct ProtectedBranches: Sendable, Equatable {
     /// The tip of the target branch.
     package var defaultTip: OID? { target?.commit }
 
-    /// The target branch where it is protected.
+    /// The target branch, if it is protected.
     package var defaultBranch: String? { tips.first { $0 == target }?.branch }
 
-    /// The branch that has `commit` at its tip or in its history; nil if none has, also where only the object exists.
+    /// The protected branch that has `commit` at its tip or in its history; nil if none has, even if the object exists.
     package func holder(of commit: OID, in repository: Repository) throws -> String? {
         if let tip = tips.first(where: { $0.commit == commit }) { return tip.branch }
-        // Objects outlive their refs, and anybody's fork may share them: being there says nothing.
+        // Objects outlive their refs, and forks may share them, so existence proves nothing.
         guard repository.contains(commit) else { return nil }
         return try tips.first { tip in
             do throws(GitError) {
                 return try repository.isAncestor(commit, of: tip.commit)
             } catch  where error.isAboutObjects {
-                // Of a branch whose history can't be read nothing is known to be merged; the other branches still count.
+                // If a branch's history can't be read, nothing counts as merged into it; other branches still count.
                 return false
             }
         }?.branch

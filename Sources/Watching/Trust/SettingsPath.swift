@@ -1,5 +1,5 @@
-/// Files that agents or forges obey when they are in a repository: whoever changes one decides what others' agents and
-/// the forge do next, with rights that no sandbox of ours limits.
+/// Files in a repository that configure agents or forges. Changing one controls what other people's agents and the
+/// forge do next, with rights that no sandbox limits.
 package enum SettingsPath {
     /// Names that agents read in every folder.
     private static let agentFiles: Set<String> = [
@@ -10,7 +10,7 @@ package enum SettingsPath {
         ".claude", ".cursor", ".codex", ".gemini", ".agents", ".windsurf", ".clinerules", ".continue", ".roo",
         ".opencode", ".kiro", ".amazonq", ".junie",
     ]
-    /// What forges and editors read at the top of a repository only.
+    /// Files that forges and editors read only at the top of a repository.
     private static let topFiles: Set<String> = [
         ".gitlab-ci.yml", ".gitlab-ci.yaml", ".travis.yml", ".drone.yml", ".woodpecker.yml", ".woodpecker.yaml",
         ".cirrus.yml", ".cirrus.star", "azure-pipelines.yml", "bitbucket-pipelines.yml", "jenkinsfile", "codeowners",
@@ -20,12 +20,13 @@ package enum SettingsPath {
         ".github", ".gitlab", ".gitea", ".forgejo", ".circleci", ".woodpecker", ".buildkite",
     ]
 
-    /// Whether an agent or a forge obeys what is at `path`. Letters count in any case: file systems may ignore it.
+    /// Whether an agent or a forge reads its configuration from `path`. The comparison ignores case, since file systems
+    /// may.
     package static func isObeyed(_ path: String) -> Bool {
         let path = path.lowercased()
         let parts = path.split(separator: "/").map(String.init)
         guard let name = parts.last, let top = parts.first else { return false }
-        // A file in a folder's place counts, too: a link may lead to the settings.
+        // A file in place of a folder counts as well: a link may lead to the settings.
         return agentFiles.contains(name) || !agentFolders.isDisjoint(with: parts) || topFiles.contains(path)
             || topFolders.contains(top)
     }

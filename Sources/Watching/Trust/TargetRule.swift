@@ -2,35 +2,35 @@ package import Results
 package import Git
 import Pipeline
 
-/// Which branch the changes of a repository want into.
+/// Decides which branch is the target of a repository's changes.
 ///
-/// A push can create branches of any name, so the names that exist decide nothing: the branch is the one that a person
-/// named, or the one that the repository's `HEAD` named at the first look.
+/// A push can create branches with any name, so existing names decide nothing: the target is the branch that a person
+/// named, or the one that the repository's `HEAD` named at the first observation.
 package struct TargetRule: Sendable, Equatable {
     /// The branch that `--target` names.
     package var named: String?
-    /// What the index remembers.
+    /// The branch that the index remembers.
     var remembered: TargetBranch?
-    /// A branch that `--target` named when it was not there: whoever may push could make it since.
+    /// A branch that `--target` named before it existed: any pusher may have created it since.
     package var missing: String?
 
-    /// The branch, if it exists; nil where none is known.
+    /// The target, if it exists; nil if none is known.
     package func branch(in refs: RefTable) -> TargetBranch? {
         if let named, named != missing, refs["refs/heads/\(named)"] != nil { return TargetBranch(named, .person) }
         guard let remembered, refs["refs/heads/\(remembered.name)"] != nil else { return nil }
         return remembered
     }
 
-    /// Names that a branch without a known `HEAD` is guessed by, for tests only.
+    /// Names that are tried if `HEAD` is unknown. Such a guess only allows testing.
     private static let usual = ["main", "master", "trunk", "develop"]
 
-    /// What a first look remembers: the branch of `HEAD`, else a guess that protects nothing. Nil while there is no
-    /// branch at all: whoever pushes the first one does so to a repository that nothing is known of.
+    /// The target that a first observation remembers: the branch of `HEAD`, otherwise a guess that protects nothing.
+    /// Nil while there is no branch at all: the first push then goes to a repository about which nothing is known.
     ///
     /// - Parameter head: ``Repository/mainBranch()``.
     package static func first(head: String?, refs: RefTable, rules: ChangeRefs) -> TargetBranch? {
         func isBranch(_ name: String) -> Bool {
-            // A branch that is a change is nobody's target, also while it is checked out.
+            // A branch that is a change is never the target, even while it is checked out.
             guard case .branch = rules.kind(of: "refs/heads/\(name)") else { return false }
             return refs["refs/heads/\(name)"] != nil
         }
@@ -39,10 +39,10 @@ package struct TargetRule: Sendable, Equatable {
         return TargetBranch(usual.first(where: isBranch) ?? "", .guess)
     }
 
-    /// What a person must decide, as a sentence with the command; nil where all is clear.
+    /// What a person must decide, as a sentence with the command; nil if nothing.
     ///
     /// - Parameters:
-    ///   - repository: Its name on the box.
+    ///   - repository: The repository's name in pipectl.
     ///   - head: The branch that `HEAD` names now.
     package func advice(for repository: String, head: String?, refs: RefTable) -> String? {
         func command(_ branch: String) -> String {

@@ -4,16 +4,16 @@ import Store
 import Git
 import Logging
 
-/// Keeps the target branch of one watched repository, and says once where a person must decide.
+/// Tracks the target branch of one watched repository, and reports once what a person must decide.
 package actor TargetWatch {
     private let repository: WatchedRepository
     private let index: Store.Index
     private let named: String?
     private let log: Logger
     private var said: String?
-    /// What a person must decide, as a sentence with the command; nil where all is clear.
+    /// What a person must decide, as a sentence with the command; nil if nothing.
     private(set) var advice: String?
-    /// The name of the target branch; nil where it is not known.
+    /// The name of the target branch; nil if unknown.
     private(set) var target: String?
 
     /// Both for `status`.
@@ -27,7 +27,7 @@ package actor TargetWatch {
         self.log = log
     }
 
-    /// The rule for the runs of a look at `snapshot`; the first look that sees a branch remembers it.
+    /// The rule for the runs of an observation; the first one that sees a branch remembers it.
     func look(_ snapshot: RefSnapshot, _ rules: ChangeRefs) async throws -> TargetRule {
         let name = repository.name
         let head = try await withRepository(at: repository.gitDirectory) { try $0.mainBranch() }

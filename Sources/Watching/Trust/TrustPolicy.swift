@@ -2,18 +2,18 @@ public import Pipeline
 
 package import Git
 
-/// Which code the box trusts, and what it asks a person about: what `pipectl watch` and `pipectl run` can set.
+/// The settings about trust: which branches are protected and what needs approval.
 public struct TrustPolicy: Sendable, Equatable {
-    /// Globs over branches that are protected, besides the default branch.
+    /// Globs over branches that are protected in addition to the default branch.
     public let protected: [Glob]
-    /// Globs over the name or e-mail address of a head's author; changes by others need approval. Empty: nobody's do.
+    /// Globs over the name or e-mail address of a head's author. Changes by others need approval; empty: none do.
     public let allowedAuthors: [Glob]
     /// Globs over paths; a change that touches one needs approval.
     public let protectedPaths: [Glob]
-    /// Why this box runs no change at all; nil if it does.
+    /// Why this daemon runs no changes at all; nil if it does.
     public var refusal: String?
 
-    /// - Throws: ``GlobProblem`` for a pattern that can't be read.
+    /// - Throws: ``GlobProblem`` for an invalid pattern.
     public init(
         protected: [String] = [], allowedAuthors: [String] = [], protectedPaths: [String] = []
     ) throws(GlobProblem) {
@@ -33,9 +33,9 @@ public struct TrustPolicy: Sendable, Equatable {
         return globs
     }
 
-    /// Whether a commit by this author needs no approval. Addresses are compared without regard to case.
+    /// Whether a commit by this author needs no approval. Addresses are compared without case.
     ///
-    /// A commit's author is what its maker typed: the rule keeps order among people who mean well, and is no proof.
+    /// A commit's author is text that its creator typed: this rule helps people who mean well, and is no protection.
     package func allows(author: Signature) -> Bool {
         allowedAuthors.isEmpty
             || allowedAuthors.contains { glob in

@@ -1,8 +1,8 @@
-/// Which refs of a repository are changes, which branches are protected, and what a person is asked about.
+/// The rules for a repository: which refs are changes, which branches are protected, and what needs approval.
 package struct TrustRules: Sendable {
     package var policy = TrustPolicy.standard
     package var changeRefs = ChangeRefs.standard
-    /// The branch that changes want into.
+    /// The target of changes.
     package var target = TargetRule()
 
     package init(

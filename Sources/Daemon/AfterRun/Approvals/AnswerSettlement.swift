@@ -5,17 +5,17 @@ import Logging
 import Results
 import Store
 
-/// Gives runs that ended with a question the verdict that a person's answer makes of it.
+/// Gives runs that ended with a question their final verdict once a person has answered.
 struct AnswerSettlement: Sendable {
     let index: Store.Index
     let store: ArchiveStore
     let fixes: FixCoordinator
-    /// Where notes are written to; nil where none are.
+    /// Writes notes; nil if none are written.
     let notes: RepositoryRegistry?
     let log: Logger
 
-    /// Gives an ended run its verdict; does nothing for a run that did not end with a question, or whose question is open.
-    /// Repeating it changes nothing.
+    /// Sets the verdict of an ended run. It does nothing for a run without a question or with an open one. Repeating it
+    /// changes nothing.
     func settle(_ id: RunID) async throws {
         guard let run = try await index.run(id), run.summary.state == .ended, run.summary.verdict == .needsApproval,
             let answer = run.approvals.last(where: { $0.step == nil }), let decision = answer.decision
@@ -36,13 +36,13 @@ struct AnswerSettlement: Sendable {
             report.reason = "its changes were rejected by \(answer.by ?? "?")\(comment): \(answer.why)"
         }
         try await store.amend(report, in: index)
-        // What waited for the answer continues now.
+        // Runs that waited for the answer continue now.
         if let role = report.fix?.role { try await fixes.advanceIfMine(role.of) }
         guard let repository = await notes?.all[report.repository] else { return }
         _ = try? await report.mirror(into: repository.gitDirectory)
     }
 
-    /// Finishes what a crash left between an answer and its verdict.
+    /// Completes answers whose verdicts a crash prevented.
     func settleAll() async {
         do {
             for id in try await index.answeredWithoutVerdict() { try await settle(id) }

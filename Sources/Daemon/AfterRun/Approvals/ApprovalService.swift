@@ -6,7 +6,7 @@ import Results
 import Store
 import TerminalText
 
-/// Records what people decide about runs and steps, and lets what waited for it continue.
+/// Records approvals and rejections, and lets the runs and steps that waited continue.
 struct ApprovalService: Sendable {
     let index: Store.Index
     let waiters: ApprovalWaiters
@@ -16,7 +16,8 @@ struct ApprovalService: Sendable {
 
     /// Records an answer and lets the run or step that waited for it continue.
     ///
-    /// - Parameter user: The user at the other end of the socket as the kernel reports it, never as the caller says.
+    /// - Parameter user: The user at the other end of the socket according to the kernel, never according to the
+    ///   client.
     func approve(_ request: ApproveRequest, user: UInt32) async throws -> CompletedAction {
         let comment = request.comment.map { String($0.prefix(1_000)) }
         let outcome = try await index.answer(
@@ -37,11 +38,11 @@ struct ApprovalService: Sendable {
         }
     }
 
-    /// The runs that wait for a person, before their first step or after their last, oldest first.
+    /// The runs that wait for approval, before their first step or after their last, oldest first.
     func held() async throws -> [RunSummary] {
         let all = try await index.runs(RunFilter(verdicts: [.needsApproval], limit: 200)).filter { $0.heldFor != nil }
         var newest: Set<String> = []
-        // Of a change only what was pushed last is worth a person's time.
+        // For a change, only the newest push is worth an approval.
         return all.filter { run in
             run.state == .queued || newest.insert("\(run.repository)\0\(run.workflow)\0\(run.ref)").inserted
         }.reversed()

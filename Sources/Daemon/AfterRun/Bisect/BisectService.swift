@@ -11,7 +11,7 @@ import Git
 import Logging
 import Pipeline
 
-/// Finds the commits that broke tests: when somebody asks, and when a branch turns red.
+/// Finds the commits that broke tests: on request, and when a branch turns red.
 struct BisectService: Sendable {
     let index: Store.Index
     let store: ArchiveStore
@@ -20,7 +20,7 @@ struct BisectService: Sendable {
     let queue: RunQueue
     let log: Logger
 
-    /// Looks for the commit that broke a test, and keeps the answer for later reports.
+    /// Searches for the commit that broke a test, and stores the answer for later reports.
     @discardableResult
     func bisect(
         _ request: BisectRequest, _ reply: @escaping @Sendable (BisectProgress) async throws -> Void
@@ -61,7 +61,7 @@ struct BisectService: Sendable {
             say: say)
     }
 
-    /// The commits between bad and good, both included: what landed, one after the other.
+    /// The commits from good to bad, both included, in the order in which they landed.
     private static func line(
         _ request: BisectRequest, in git: Repository, target: TargetRule
     ) throws -> (branch: String, line: [Commit]) {
@@ -92,7 +92,7 @@ struct BisectService: Sendable {
         return (branch, since + [try git.commit(good)])
     }
 
-    /// The step in which the test ran last.
+    /// The step that ran the test last.
     private func step(of test: String, in appearances: [TestAppearance]) async -> String? {
         for run in appearances.prefix(5).map(\.run) {
             guard let report = try? await store.report(run), let tests = try? await store.tests(run) else { continue }
@@ -104,7 +104,7 @@ struct BisectService: Sendable {
 
     // MARK: Of its own accord
 
-    /// Looks for the causes that workflows want known when their branch turns red, one after the other.
+    /// Bisects failures of branches one after the other, if their workflows want that.
     func run(_ redTests: AsyncStream<BisectRequest>) async {
         for await request in redTests {
             if Task.isCancelled { return }

@@ -8,21 +8,21 @@ import Foundation
 import Git
 import Pipeline
 
-/// One search for the commit that broke a test: what the archive knows, and runs for what it doesn't.
+/// One search for the commit that broke a test, with results of the archive and runs for missing ones.
 struct BisectSession: Sendable {
     let request: BisectRequest
     let repository: WatchedRepository
     let workflow: String
     let branch: String
     let test: (suite: String, name: String)
-    /// The step that runs it; nil to run all of the workflow.
+    /// The step that runs the test; nil to run the whole workflow.
     let step: String?
     /// Newest first.
     let line: [Commit]
     let sights: [Store.Index.TestSight]
     let index: Store.Index
     let store: ArchiveStore
-    /// Has a commit run, and waits for its end.
+    /// Runs a commit and waits for its end.
     let run: @Sendable (RunRequest) async throws -> RunID
     let say: @Sendable (String) async throws -> Void
 
@@ -31,7 +31,7 @@ struct BisectSession: Sendable {
         var run: RunID?
     }
 
-    /// Commits of the line that are looked at, at most.
+    /// The most commits that are searched.
     static let longest = 5_000
 
     func search() async throws -> BisectProgress {
@@ -49,7 +49,7 @@ struct BisectSession: Sendable {
             }
         }
         if let good = request.good, let last = line.indices.last {
-            // The person's word counts where the archive has none.
+            // The person's statement counts if the archive has no result.
             if known[last] == nil { note(Known(standing: .good), at: last) }
             try await say("good: \(good) at \(words(last)); \(line.count - 1) commits since")
         }
@@ -104,15 +104,15 @@ struct BisectSession: Sendable {
         }
     }
 
-    // MARK: What the archive knows
+    // MARK: Results of the archive
 
-    /// The newest run of the very same files that had the test.
+    /// The newest run of exactly the same files that had the test.
     private func archived(_ commit: Commit) -> Known? {
         let sight = sights.first { $0.testedCommit == commit.id.hex || $0.testedTree == commit.tree.hex }
         return sight.map { Known(standing: $0.hasPassed ? .good : .bad, run: $0.run) }
     }
 
-    /// Where a run passed there and had no such test, it did not fail there.
+    /// A run that passed without the test did not fail there.
     private func passedWithout(_ commit: Commit) async throws -> Known? {
         let found = try await index.latestRun(
             repository: repository.name, workflow: workflow, on: .commit(commit.id.hex))
@@ -142,13 +142,13 @@ struct BisectSession: Sendable {
         }
         let ran = step.map { step in report.steps.contains { $0.name == step && $0.status == .passed } }
         if ran ?? (report.verdict == .passed && !report.steps.isEmpty) {
-            // Everything ran and passed, and the test was not there yet, or was skipped.
+            // Everything passed; the test did not exist yet, or was skipped.
             return Known(standing: .good, run: id)
         }
         return Known(standing: .untestable(TerminalText.name(report.reason, limit: 300)), run: id)
     }
 
-    // MARK: Who did it
+    // MARK: The change behind the commit
 
     private func described(_ place: Int, _ known: Known?) async throws -> BisectAnswer.Commit {
         let commit = line[place]
@@ -162,12 +162,12 @@ struct BisectSession: Sendable {
         return described
     }
 
-    /// The change whose landing ended at this commit, or went over it where it landed as a row of commits.
+    /// The change whose landing ended at this commit, or passed over it if it landed as a series of commits.
     private func landed(with place: Int) async throws -> ChangeRecord? {
         let changes = try await index.changes(of: repository.name, states: [.landed])
         let byCommit = Dictionary(changes.compactMap { change in change.landedCommit.map { ($0, change) } }) { $1 }
         if let change = byCommit[line[place].id.hex] { return change }
-        // Younger commits come first in the line.
+        // Younger commits come first in the list.
         for younger in line[..<place].reversed() {
             guard let change = byCommit[younger.id.hex] else { continue }
             return [.rebase, .fastForward].contains(change.recognition) ? change : nil

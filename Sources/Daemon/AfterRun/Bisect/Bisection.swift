@@ -1,7 +1,7 @@
-/// Where a test broke on one line of commits, as far as it is known, and which commit is worth testing next.
+/// The known results of a test along a list of commits, and the commit to test next.
 ///
-/// A value without process or clock. The newest place where the test went from passing to failing is looked for; commits
-/// that can't be tested are gone around, and remain suspects where they lie beside it.
+/// A value without process or clock. It searches for the newest place at which the test went from passing to failing.
+/// Commits that can't be tested are skipped, and stay suspects if they are next to that place.
 struct Bisection: Sendable {
     enum Standing: Sendable, Equatable {
         case good, bad
@@ -10,15 +10,15 @@ struct Bisection: Sendable {
     }
 
     enum Next: Sendable, Equatable {
-        /// The place in the line of the commit to be tested.
+        /// The index of the commit to test.
         case test(Int)
-        /// The oldest commit that fails, the newest before it that passes, and those between that can't be tested.
+        /// The oldest failing commit, the newest passing one before it, and those between that can't be tested.
         case found(bad: Int, good: Int, suspects: [Int])
         /// The newest commit passes.
         case nothing
-        /// Every commit of the line that can be tested fails.
+        /// Every commit that can be tested fails.
         case always(oldest: Int)
-        /// The newest commit can't be tested, so there is nothing to find the cause of.
+        /// The newest commit can't be tested, so there is no failure to explain.
         case unknown(String)
     }
 
@@ -46,7 +46,7 @@ struct Bisection: Sendable {
         return .found(bad: bad, good: good, suspects: Array((bad + 1)..<good))
     }
 
-    /// Twice as far back each time, since most breakages are young.
+    /// Goes back twice as far each time, since most breakages are recent.
     private func older(than bad: Int) -> Next {
         let wanted = min(max(bad * 2, 1), count - 1)
         let open = ((bad + 1)..<max(count, bad + 1)).filter { known[$0] == nil }

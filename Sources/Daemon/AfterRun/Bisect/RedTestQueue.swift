@@ -1,12 +1,12 @@
 import Control
 
-/// Tests of branches that turned red, whose causes are looked for one after the other.
+/// Failing tests of branches, whose causes are searched one after the other.
 struct RedTestQueue: Sendable {
     let requests: AsyncStream<BisectRequest>
     private let continuation: AsyncStream<BisectRequest>.Continuation
 
     init() {
-        // More than anybody would read the answers of. A dropped one is asked about again if it is still red.
+        // More than a person would read. A dropped request is made again if the test still fails.
         (requests, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(100))
     }
 

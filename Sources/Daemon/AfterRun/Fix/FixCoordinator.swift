@@ -12,8 +12,8 @@ import Results
 import Store
 import TerminalText
 
-/// Decides what follows from the end of a run for the fix of one: anew each time from what is recorded, so that it may be
-/// done twice, and a crash in the middle loses nothing.
+/// Decides what follows from the end of a run for fixing another one. It starts from the recorded facts each time, so
+/// it may be repeated, and a crash loses nothing.
 actor FixCoordinator {
     private let index: Store.Index
     private let store: ArchiveStore
@@ -21,7 +21,7 @@ actor FixCoordinator {
     private let repositories: KnownRepositories
     private let health: Health
     private let log: Logger
-    /// Whether something is to follow, and somebody sees to it.
+    /// Whether work is due; a running call of ``settle()`` does it.
     private var isDue = false
     private var isSettling = false
 
@@ -37,9 +37,9 @@ actor FixCoordinator {
         self.log = log
     }
 
-    /// Does all that is due.
+    /// Does everything that is due.
     func settle() async {
-        // A second caller finds the rest done by the first one, which looks again.
+        // If a call is running already, it checks again and does the rest.
         isDue = true
         guard !isSettling else { return }
         isSettling = true
@@ -64,7 +64,7 @@ actor FixCoordinator {
         }
     }
 
-    /// Brings the fix of one run a step further, where this process has to do with the run.
+    /// Advances the fix of one run, if this process is responsible for the run.
     func advanceIfMine(_ id: RunID) async throws {
         if await queue.scheduler.isMine(id) { try await advance(id) }
     }
@@ -114,12 +114,12 @@ actor FixCoordinator {
         try await FixSequence.parts(of: id, index, store)
     }
 
-    /// Why nobody wants this commit fixed any more, nil if somebody does.
+    /// Why the commit no longer needs a fix; nil if it does.
     private func whyOutdated(_ failed: IndexedRun) async throws -> String? {
         try await FixSequence.whyOutdated(failed, index)
     }
 
-    /// Pushes a fix that passed, where the target's definition says so.
+    /// Pushes a fix that passed, if the target's definition says so.
     private func offer(_ series: inout FixSeries, _ sequence: FixSequence, _ failed: IndexedRun) async throws {
         guard let check = sequence.parts.last, let change = failed.request.change,
             let commit = sequence.parts.last(where: { $0.run == check.role.maker })?.record?.commit,
@@ -142,7 +142,7 @@ actor FixCoordinator {
         }
     }
 
-    /// Removes the refs of fixes whose runs have left the archive; what they kept is Git's to remove then.
+    /// Removes the refs of fixes whose runs were removed from the archive, so that Git can delete their objects.
     func sweep() async {
         do {
             for name in try await index.repositories().keys.sorted() {
@@ -167,7 +167,7 @@ actor FixCoordinator {
 }
 
 extension FixSequence {
-    /// Why nobody wants this commit fixed any more, nil if somebody does.
+    /// Why the commit no longer needs a fix; nil if it does.
     static func whyOutdated(_ failed: IndexedRun, _ index: Store.Index) async throws -> String? {
         guard let change = failed.request.change,
             let record = try await index.change(change.name, of: failed.request.repository)

@@ -6,16 +6,16 @@ import Foundation
 import Git
 import Sandbox
 
-/// Puts a fix on the change's own branch, where that is still at the commit that failed.
+/// Pushes a fix to the change's own branch, if that is still at the commit that failed.
 struct FixPush: Sendable {
     enum Outcome: Sendable, Equatable {
         case pushed(branch: String)
-        /// Why not, as a sentence's end.
+        /// Why it was not pushed, as the end of a sentence.
         case kept(String)
     }
 
     let repository: WatchedRepository
-    /// The change's ref, its head that failed, and the target that is never written to.
+    /// The change's ref, the head that failed, and the target, which is never written to.
     let ref: String
     let head: String
     let target: String
@@ -26,9 +26,9 @@ struct FixPush: Sendable {
         "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH",
     ]
 
-    /// `git` does it, with the hooks and the protection that the repository has, and the rights of the box's user.
+    /// Pushes with `git`, with the repository's hooks and protection, and the rights of the daemon's user.
     ///
-    /// Done twice it does the same: a branch that is at the fix already was pushed to.
+    /// Repeating it has the same result: a branch that is at the fix already was pushed to.
     func push() async throws -> Outcome {
         let prefix = "refs/heads/"
         guard ref.utf8.starts(with: prefix.utf8) else {
@@ -41,11 +41,11 @@ struct FixPush: Sendable {
         }
         if tip == commit { return .pushed(branch: branch) }
         guard tip == head else { return .kept("\(TerminalText.name(branch)) is no longer at \(head.prefix(10))") }
-        // What names a repository, as where the daemon was started by a hook, would be another one than ours.
+        // A variable that names a repository, for example if a hook started the daemon, would mean another one.
         var environment = ProcessInfo.processInfo.environment.filter { !Self.ofRepositories.contains($0.key) }
         environment["GIT_TERMINAL_PROMPT"] = "0"
         environment["LC_ALL"] = "C"
-        // A lease on the very commit: what somebody pushes meanwhile is never overwritten, nor is it if the watched
+        // A lease on the exact commit: a push that comes meanwhile is never overwritten, not even if the watched
         // repository was read too long ago.
         let result = try await ExternalCommand(
             "git",

@@ -11,7 +11,7 @@ import WorkflowPrograms
 import Results
 import Store
 
-/// Has a failed run fixed because somebody asks for it.
+/// Starts fixes of failed runs on request.
 struct FixRequests: Sendable {
     let index: Store.Index
     let store: ArchiveStore
@@ -19,7 +19,7 @@ struct FixRequests: Sendable {
     let fixes: FixCoordinator
     let definitions: WorkflowDefinitions
 
-    /// Starts the fix, or finds the one that goes on; replies with notes, and with what it came to.
+    /// Starts the fix, or finds the live one; replies with notes and with the result.
     func fix(_ id: RunID, _ reply: @escaping @Sendable (FixProgress) async throws -> Void) async throws {
         guard let failed = try await index.run(id) else { throw RequestError.unknownRun(id) }
         try Self.check(failed)
@@ -58,7 +58,7 @@ struct FixRequests: Sendable {
         }
     }
 
-    /// - Parameter attempt: The first one that this is about: what came of those before it is known.
+    /// - Parameter attempt: The first attempt that this is about; the results of earlier ones are known.
     private func follow(
         _ id: RunID, from attempt: Int, _ reply: @escaping @Sendable (FixProgress) async throws -> Void
     ) async throws {
@@ -81,7 +81,7 @@ struct FixRequests: Sendable {
         }
     }
 
-    /// The fixer that the definition names by which the run was made.
+    /// The fixer that the run's definition declares.
     private func declaredFix(_ report: Report, _ request: RunRequest) async throws -> Fix {
         guard let definition = report.definition, let commit = OID(hex: definition.commit),
             let tree = OID(hex: definition.tree)

@@ -5,15 +5,15 @@ import Store
 import Foundation
 import Logging
 
-/// Tells somebody what happens: notes it in the outbox, and delivers from there, one after the other.
-/// What is told of one run to one receiver keeps its order; it does not wait for what is told of other runs.
+/// Sends notifications: stores them in the outbox and delivers from there, one after the other. Notifications of one
+/// run to one receiver keep their order, and do not wait for those of other runs.
 ///
-/// It reads the index after the fact and is never asked by a run, so that no receiver can hold one up. What was noted
-/// outlives a restart; what was delivered just before a crash may be delivered twice.
+/// It reads the index later, so no receiver can delay a run. Stored notifications survive a restart; one that was
+/// delivered just before a crash may be delivered twice.
 struct Notifier: Sendable {
-    /// What ended longer ago is no news: a daemon that was off for a month does not tell of all of it.
+    /// The oldest end that is still news, in seconds: a daemon that was off for a month does not report all of it.
     static let memory = 86_400.0
-    /// After so many failures an event is given up, some 12 hours after it happened.
+    /// The number of failures after which an event is given up, some 12 hours after it happened.
     static let mostFailures = 20
 
     let index: Store.Index
@@ -22,7 +22,7 @@ struct Notifier: Sendable {
     let news: ChangeNotifier
     let log: Logger
 
-    /// Goes on until the task is cancelled.
+    /// Runs until the task is cancelled.
     func run() async {
         while !Task.isCancelled {
             let mark = news.mark(of: [])
@@ -46,7 +46,7 @@ struct Notifier: Sendable {
         }
     }
 
-    /// Notes all that has happened since the last time.
+    /// Stores everything that has happened since the last call.
     func note() async throws {
         let since = Date().addingTimeInterval(-Self.memory)
         while true {
@@ -64,7 +64,7 @@ struct Notifier: Sendable {
         for question in try await index.untoldQuestions() {
             guard let run = try await index.run(question.run) else { continue }
             let event = NotifyEvent.question(run, step: question.step, why: question.why, at: Date())
-            // The row without a receiver says that the question was noted.
+            // The row without a receiver shows that the question was stored.
             try await index.note(
                 items(question.kind, body: try event.json()) + [(question.kind, nil)], of: run.id, ended: false)
         }
@@ -75,16 +75,16 @@ struct Notifier: Sendable {
         options.receivers.map { ("\(kind)@\($0.rawValue)", body) }
     }
 
-    /// Delivers what is due, what was due first comes first; returns how long the next one waits.
+    /// Delivers what is due, the earliest first; returns the time until the next one is due.
     func deliverAll() async throws -> Duration {
         while true {
             try Task.checkCancellation()
-            // A clock that was set back must not hold an item up for long.
+            // If the clock was set back, an item must not be delayed for long.
             guard let item = try await index.nextOfOutbox(horizon: Date().addingTimeInterval(7_200)) else { break }
             let left = item.dueAt.timeIntervalSinceNow
             if left > 0, left < 7_200 { return .seconds(left) }
             do {
-                // An item that was noted without a receiver is for all of them.
+                // An item that was stored without a receiver is for all of them.
                 let receivers = item.receiver.map { name in options.receivers.filter { $0.rawValue == name } }
                 try await target.deliver(item.body, to: receivers ?? options.receivers)
                 try await index.closeOutboxItem(item.id)
@@ -106,6 +106,6 @@ struct Notifier: Sendable {
         return .seconds(60)
     }
 
-    /// 1, 2, 4 seconds and so on, an hour at most.
+    /// In seconds: 1, 2, 4 and so on, at most an hour.
     static func pause(after failures: Int) -> Double { min(pow(2, Double(failures)), 3_600) }
 }

@@ -9,24 +9,24 @@ import Foundation
 import Pipeline
 import Sandbox
 
-/// The server refuses this event, and will refuse it again.
+/// The server refuses this event, and will always refuse it.
 struct NotifyRefusal: Error, CustomStringConvertible {
     let status: Int
     let description: String
 
-    /// Whether a status says so: 408 and 429 ask for another try.
+    /// Whether a status is final: 408 and 429 ask for another try.
     static func isFinal(_ status: Int) -> Bool { (400..<500).contains(status) && status != 408 && status != 429 }
 }
 
-/// Delivers one event by a child process, so that neither a slow receiver nor a library for HTTP is ours to carry.
+/// Delivers one event with a child process, so that pipectl depends neither on a slow receiver nor on an HTTP library.
 struct NotifyTarget: Sendable {
     let options: NotifyOptions
-    /// Where the event is written for the child.
+    /// The folder in which the event is written for the child.
     let folder: String
 
-    /// Delivers an event to these receivers; one that is not in the options gets nothing.
+    /// Delivers an event to these receivers; one that the options don't name gets nothing.
     ///
-    /// - Throws: ``NotifyRefusal``, or ``RequestError`` with what the command or curl said.
+    /// - Throws: ``NotifyRefusal``, or ``RequestError`` with the error of the command or of curl.
     func deliver(_ body: String, to receivers: [NotifyOptions.Receiver]) async throws {
         let name = "\(folder)/notify-\(UInt64.random(in: 0 ... .max))"
         let (bodyFile, configFile) = ("\(name).json", "\(name).curl")
@@ -55,10 +55,10 @@ struct NotifyTarget: Sendable {
         if let failure = Self.failure(of: try await tool.run(), isHTTP: isHTTP) { throw failure }
     }
 
-    /// Why what the child came to is no delivery; nil where it is one.
+    /// Why the child's result is no delivery; nil if it is one.
     ///
-    /// Of HTTP only a status of 2xx says so: curl takes a redirect for success, which it does not follow here, because
-    /// the event would go to an address that nobody named.
+    /// With HTTP only a status of 2xx is a delivery. curl treats a redirect as success. It is not followed, because the
+    /// event would go to an address that nobody configured.
     static func failure(of result: ExternalCommandResult, isHTTP: Bool) -> (any Error)? {
         let status = isHTTP ? status(in: result.text) : nil
         if result.succeeded {
@@ -82,7 +82,7 @@ struct NotifyTarget: Sendable {
         return RequestError(.notify, "\(how)\(said.isEmpty ? "" : ": \(said)")")
     }
 
-    /// A file and not the command line: a URL may hold a token, and everybody reads command lines.
+    /// curl's configuration is in a file: a URL may contain a token, and every user can read command lines.
     static func curl(_ url: String, body: String, _ deadline: Duration) -> String {
         func quoted(_ text: String) -> String {
             "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
@@ -105,12 +105,12 @@ struct NotifyTarget: Sendable {
 
     private static let statusMark = "http-status="
 
-    /// The HTTP status that curl wrote; nil where there is none.
+    /// The HTTP status that curl wrote; nil if there is none.
     static func status(in text: String) -> Int? {
         text.split(separator: "\n").last { $0.hasPrefix(statusMark) }.flatMap { Int($0.dropFirst(statusMark.count)) }
     }
 
-    /// Readable by this user alone.
+    /// Only this user can read it.
     private static func write(_ text: String, to path: String) throws {
         let made = FileManager.default.createFile(
             atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])

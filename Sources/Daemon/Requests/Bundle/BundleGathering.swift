@@ -6,7 +6,7 @@ import Foundation
 import Git
 import Pipeline
 
-/// Reads from the repository and the index what a bundle says beyond the report; what can't be read is left out.
+/// Reads further facts for a bundle from the repository and the index; unreadable facts are left out.
 struct BundleGathering {
     let index: Store.Index
     let tests: TestQueries
@@ -17,7 +17,7 @@ struct BundleGathering {
     mutating func gather(into evidence: inout BundleEvidence) async {
         let comparing = await tests.comparing(report)
         await compareAnew(comparing)
-        // A run with nothing wrong has nothing to be near to.
+        // Without a problem there is nothing to find nearby changes for.
         guard hasProblems else { return }
         evidence.flaky = await flaky()
         guard let objects = comparing.objects else { return }
@@ -28,7 +28,7 @@ struct BundleGathering {
         if let read { (evidence.hunks, evidence.conflictLines, evidence.places) = read }
     }
 
-    /// The target may have been run since, and of a run that goes on nothing is compared yet.
+    /// The target may have been run since, and a live run is not compared yet.
     private mutating func compareAnew(_ comparing: TargetComparison) async {
         guard let change = report.change, report.verdict != .cancelled, report.verdict != .superseded,
             report.comparison?.commit != change.targetCommit, let target = try? await comparing.target(of: report)
@@ -54,13 +54,13 @@ struct BundleGathering {
         do {
             return try store.conflictLines(merging: head, into: target)
         } catch {
-            // Files that are not compared by lines have none to name.
+            // Files that are too large to be compared have no lines.
             if error.code == .tooLarge { return [:] }
             throw error
         }
     }
 
-    /// Where the target declares what is gone here, and the change what it skips.
+    /// The declarations on the target of removed tests, and in the change of skipped ones.
     private static func places(_ report: Report, _ store: Repository) throws -> [String: BundleEvidence.Place] {
         guard let comparison = report.comparison else { return [:] }
         var places: [String: BundleEvidence.Place] = [:]
@@ -74,7 +74,7 @@ struct BundleGathering {
         return places
     }
 
-    /// What the change brings: what was tested against the target, else the head against where it began.
+    /// The difference of the change: the tested tree against the target, otherwise the head against its starting point.
     private static func hunks(of report: Report, _ store: Repository) throws -> [RunBundle.Hunk] {
         let tested = OID(hex: report.testedCommit ?? report.head).flatMap { store.contains($0) ? $0 : nil }
         var (from, to): (OID?, OID?) = (nil, tested)
@@ -92,7 +92,7 @@ struct BundleGathering {
         }
     }
 
-    /// How often the failing tests were seen to come out both ways.
+    /// How often the failing tests had both results on one tree.
     private func flaky() async -> [String: String] {
         let failing = Set(document.tests.filter(\.status.isFailure).map(\.id))
         guard !failing.isEmpty else { return [:] }

@@ -11,16 +11,16 @@ import Foundation
 import Git
 import Pipeline
 
-/// Makes the documents of what must change before runs pass.
+/// Makes bundles: documents that say what must change before a run passes.
 struct BundleQuery: Sendable {
     let index: Store.Index
     let store: ArchiveStore
     let board: LiveBoard
     let tests: TestQueries
 
-    /// The document of what must change before the run passes; of a run that goes on, as far as it has come.
+    /// The bundle of a run; of a live one, with the results so far.
     func bundle(_ request: BundleRequest) async throws -> String {
-        // Another budget is another document, but no document is without end.
+        // The budget may vary, but it is always limited.
         let bytes = min(max(request.bytes, BundleDraft.minimumBytes), 4 << 20)
         return try await draft(of: request.run).render(bytes: bytes, as: request.format)
     }
@@ -49,7 +49,7 @@ struct BundleQuery: Sendable {
         return BundleDraft(gathering.document, evidence)
     }
 
-    /// A finished run with its tests, and the logs of what failed.
+    /// An ended run with its tests, and the logs of failed steps.
     func archivedDocument(_ id: RunID) async throws -> ReportDocument {
         let report = try await store.report(id)
         let tests = try await store.tests(id)
@@ -61,7 +61,7 @@ struct BundleQuery: Sendable {
         return ReportDocument(report: report, tests: tests) { [logs] in logs[$0] }
     }
 
-    /// The head of a change that has its target in it: that is what is tested, with nothing to merge.
+    /// The head of a change that contains its target: it is tested as it is, without a merge.
     private func headAsItIs(of report: Report) async -> String? {
         guard let change = report.change, let head = OID(hex: change.head), let target = OID(hex: change.targetCommit),
             let objects = await tests.comparing(report).objects
@@ -70,7 +70,7 @@ struct BundleQuery: Sendable {
         return isAhead == true ? change.head : nil
     }
 
-    /// A run as far as it has come: the steps that have ended, with what is in their logs.
+    /// A live run so far: the ended steps, with the findings in their logs.
     private func liveDocument(_ run: IndexedRun, _ live: LiveRun) async -> ReportDocument {
         var report = Report(
             starting: QueuedRun(

@@ -3,19 +3,19 @@ import Results
 import Store
 import Foundation
 
-/// When the steps of a run will have ended if each takes as long as it mostly does.
+/// Estimates when a run's steps will have ended, from their median durations.
 struct StepExpectation: Sendable, Equatable {
     var end: Date
-    /// The most runs that a time is the median of.
+    /// The largest number of runs behind one of the medians.
     var runs: Int
 
-    /// The longest way through the steps that are left; nil when one of them has no history, or waits for a person.
+    /// The longest path through the remaining steps; nil if one of them has no history, or waits for approval.
     ///
-    /// Slots are not counted: with few of them it takes longer.
+    /// Slots are not considered: with few of them it takes longer.
     init?(_ steps: [LiveRun.Step], times: [String: StepTime], at now: Date) {
         var seconds: [String: Double] = [:]
         var runs = 0
-        // In the plan's order a step may need a later one: as many rounds as steps settle all.
+        // In the plan's order a step may need a later one; as many rounds as there are steps settle all.
         var open = steps
         for _ in steps {
             var left: [LiveRun.Step] = []

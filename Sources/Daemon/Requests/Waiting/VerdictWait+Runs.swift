@@ -5,9 +5,9 @@ import Results
 import Foundation
 import Pipeline
 
-/// Which runs a wait is about.
+/// The runs that a wait is about.
 extension VerdictWait {
-    /// The repositories that are meant; nil for all.
+    /// The repositories to search; nil for all.
     func places() async throws -> Set<String>? {
         let known = try await index.repositories()
         if let name = request.repository {
@@ -26,7 +26,7 @@ extension VerdictWait {
         return found.isEmpty ? nil : Set(found.keys)
     }
 
-    /// Brings ``commit`` to where the subject is now, as the last look saw it.
+    /// Updates ``commit`` to the subject's present commit according to the last observation.
     mutating func findCommit(in places: Set<String>?) async throws {
         let names: Set<String> = if let places { places } else { Set(try await index.repositories().keys) }
         var found: [String: String] = [:]
@@ -53,9 +53,9 @@ extension VerdictWait {
         commit = head
     }
 
-    /// The head of the change that a name means; nil where no look has shown it.
+    /// The head of the change that a name means; nil if no observation has seen it.
     ///
-    /// - Throws: ``RequestError/Code/ambiguousChange`` where a number means changes of several forges.
+    /// - Throws: ``RequestError/Code/ambiguousChange`` if a number means changes of several forges.
     private func head(ofChange text: String, of place: String) async throws -> String? {
         var refs = ChangeRefs.standard
         refs.numbered = try await index.numberedRefs(of: place)
@@ -63,10 +63,10 @@ extension VerdictWait {
         for meaning in refs.meanings(of: text) {
             let record = try await index.change(meaning.name, of: place)
             let tip = try await index.commit(at: meaning.ref, of: place)
-            // The first look records where a ref is, and no change: such a change has a tip alone.
+            // The first observation records refs but no changes, so such a change has only a tip.
             if record != nil || tip != nil { found.append((meaning, record?.head ?? tip, tip != nil)) }
         }
-        // One whose ref is gone gives way to one that is still there.
+        // A change whose ref was deleted gives way to one that still exists.
         if found.contains(where: { $0.isThere }) { found.removeAll { !$0.isThere } }
         guard found.count < 2 else { throw ChangeRefs.ambiguous(text, in: place, found.map { $0.meaning }) }
         if let only = found.first { return only.head }
@@ -74,7 +74,8 @@ extension VerdictWait {
         return try await index.commit(at: "refs/heads/\(text)", of: place)
     }
 
-    /// Says that a change was not tested because it is older than the daemon's first look; nil for any other subject.
+    /// Why a change was not tested although it exists: it is older than the first observation. Nil for any other
+    /// subject.
     func baselineReason(in places: Set<String>?) async throws -> String? {
         guard case .change(let name) = request.subject else { return nil }
         for place in places ?? Set(watchers.keys) {
@@ -85,10 +86,10 @@ extension VerdictWait {
             "change \(name) existed at the first look at the repository and has not moved since, so it was not tested"
     }
 
-    /// The runs that count, oldest first; where a newer commit took the place of the subject's, those of that one.
+    /// The runs that count, oldest first; if a newer commit superseded the subject's, those of that commit.
     mutating func followedRuns(in places: Set<String>?) async throws -> [IndexedRun] {
         var runs: [IndexedRun] = []
-        // Each turn goes to a newer run, and there are only so many: the bound is against an index that lies.
+        // Each round moves to a newer run, so the loop ends; the bound protects against an inconsistent index.
         for _ in 0..<100 {
             guard let commit else { return [] }
             runs = try await countedRuns(at: commit, in: places)
@@ -103,7 +104,7 @@ extension VerdictWait {
         return runs
     }
 
-    /// The run that took the place of one of these and tests another commit.
+    /// The run that superseded one of these and tests another commit.
     private func successor(of runs: [IndexedRun]) async throws -> (old: IndexedRun, new: IndexedRun)? {
         for run in runs {
             guard let id = run.summary.supersededBy, let newer = try await index.run(id),
@@ -114,7 +115,7 @@ extension VerdictWait {
         return nil
     }
 
-    /// Of each workflow and subject, the newest run of the commit that says something about it.
+    /// For each workflow and subject, the newest run of the commit that counts as a verdict.
     private mutating func countedRuns(at commit: String, in places: Set<String>?) async throws -> [IndexedRun] {
         struct Key: Hashable { var repository: String, workflow: String, subject: String }
         var newest: [Key: IndexedRun] = [:]
@@ -131,7 +132,7 @@ extension VerdictWait {
         return newest.values.sorted { $0.id < $1.id }
     }
 
-    /// Whether the run is what the box makes of the commit, and not what somebody or the box itself tried out with it.
+    /// Whether the run gives a verdict of the commit, and is no experiment of a person or of the daemon.
     private func counts(_ run: IndexedRun) async throws -> Bool {
         switch run.request.kind {
         case .warmUp: return Self.countsAsVerdict(run.summary)
@@ -140,29 +141,29 @@ extension VerdictWait {
             guard run.summary.event != .schedule, let original = try await index.run(rerun.of),
                 try await counts(original)
             else { return false }
-            // A part of the steps says nothing of the others, nor whether tests are gone.
+            // A partial run says nothing about the other steps, nor about missing tests.
             return !run.request.isPartial
         case .manual, .cleanBuild, .bisect, .flakeProbe, .fix, .landing: return false
         }
     }
 
-    /// Where no other run tests a branch, the one that makes its warm workspace says how the tests stand there; one that
-    /// gave way or that the machine broke says nothing.
+    /// If no other run tests a branch, its warm-up run gives the verdict; one that was preempted or failed because of
+    /// the machine does not.
     static func countsAsVerdict(_ run: RunSummary) -> Bool {
         guard let verdict = run.verdict else { return true }
         return [.passed, .failed, .flaky, .definitionError].contains(verdict)
     }
 
-    /// A run of the commit that somebody started by hand.
+    /// A run by hand of the commit.
     func runByHand(at commit: String) async throws -> RunID? {
         try await index.runs(RunFilter(commitPrefix: commit, limit: 20)).first { $0.head == commit }?.id
     }
 }
 
 extension WaitConclusion {
-    /// What the runs come to, or nil while something is open that may change it.
+    /// The conclusion from the runs, or nil while an open run may still change it.
     ///
-    /// - Parameter own: The runs of the subject itself. Where several runs have the worst verdict, one of these decides.
+    /// - Parameter own: The runs of the subject itself. If several runs have the worst verdict, one of these decides.
     init?(of runs: [WaitedRun], end: WaitRequest.End, own: Set<RunID> = []) {
         func verdict(_ run: WaitedRun) -> Verdict? { run.state == .needsApproval ? .needsApproval : run.verdict }
         func worst(of runs: [WaitedRun]) -> WaitedRun? {
@@ -177,7 +178,7 @@ extension WaitConclusion {
                 self.init(verdict: verdict, reason: worst.reason ?? verdict.title, run: worst.id)
                 return
             }
-            // With no further step to come the verdict is a moment away, and says more.
+            // If no further step will run, the verdict is a moment away and says more.
             if let run = runs.first(where: { $0.failedStep != nil && ($0.stepsEnded ?? 0) < ($0.steps ?? 0) }),
                 let step = run.failedStep, let ended = run.stepsEnded, let steps = run.steps
             {

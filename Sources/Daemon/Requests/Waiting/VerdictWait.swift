@@ -6,26 +6,26 @@ import Store
 import Foundation
 import Pipeline
 
-/// One wait for a verdict: looks when there is news, and says what it sees.
+/// One wait for a verdict: it checks when there is news, and sends each new state.
 ///
-/// Nothing is concluded from absence: that everything passed, or that nothing is run, counts only once the refs were
-/// looked at after the question. A failure is a fact as soon as it is there.
+/// Nothing is concluded from absence: "everything passed" and "nothing runs" are valid only after an observation that
+/// started after the request. A failure is valid at once.
 struct VerdictWait {
     let request: WaitRequest
     let index: Store.Index
     let board: LiveBoard
     let watchers: [String: RepositoryWatcher]
-    /// Why nothing starts although some wait.
+    /// Why no run starts although some wait.
     let obstacle: @Sendable () async -> String?
 
-    /// The commit that it is about now; a ref and a change take it with them.
+    /// The current commit. It changes when the ref or change moves.
     var commit: String?
     var notes: [String] = []
     private var followed: [RunID] = []
     private var hasLooked = false
-    /// Since when looks have shown no ref or change of the name.
+    /// Since when observations have not shown the ref or change.
     private var absentSince: ContinuousClock.Instant?
-    /// How long a name may be missing: whoever pushes and waits at once is not told that it does not exist.
+    /// How long a name may be missing: a user who pushes and waits at once must not be told that it does not exist.
     static let absenceGrace = Duration.seconds(10)
     private var lookFailed = false
     var requests: [RunID: RunRequest] = [:]
@@ -47,7 +47,7 @@ struct VerdictWait {
         }
     }
 
-    /// Sends each state that says something new, the last one with its conclusion.
+    /// Sends each state with news; the last one has the conclusion.
     mutating func run(_ reply: @Sendable (WaitState) async throws -> Void) async throws {
         var last: WaitState?
         while true {
@@ -57,7 +57,7 @@ struct VerdictWait {
             let wantsLook = wantsLook(before: state)
             if wantsLook { state.conclusion = nil }
             if state.runs.map(\.id) != followed {
-                // What happened to these before they were followed was no news.
+                // Events of these runs before they were followed were no news.
                 followed = state.runs.map(\.id)
                 if state.conclusion == nil { continue }
             }
@@ -72,13 +72,13 @@ struct VerdictWait {
                 continue
             }
             await wait(since: mark)
-            // A name that is missing is looked for once more at the end of the time that it has.
+            // A missing name is searched once more when its time is over.
             if isAbsenceOver, !lookFailed { lookFailed = !(await lookAtRefs(of: places)) }
         }
     }
 
-    /// Where a branch is waited for that a change has just landed on: its own runs, and not those of the change, whose
-    /// head may be the same commit.
+    /// For a branch on which a change has just landed: its own runs, and not those of the change, whose head may be the
+    /// same commit.
     private var ownRuns: Set<RunID> {
         guard case .ref(let name, _) = request.subject else { return [] }
         let refs = ["refs/heads/\(name)", "refs/tags/\(name)", name]
@@ -87,7 +87,7 @@ struct VerdictWait {
 
     private var isAbsenceOver: Bool { absentSince.map { $0 + Self.absenceGrace <= .now } ?? false }
 
-    /// Waits for news; after a look that failed not for ever, so that it is tried again.
+    /// Waits for news; after a failed observation only for a while, so that it is tried again.
     private mutating func wait(since mark: ChangeNotifier.Mark) async {
         let pause: Duration
         if lookFailed {
@@ -106,19 +106,19 @@ struct VerdictWait {
         lookFailed = false
     }
 
-    /// Whether the refs must be looked at before the state is believed.
+    /// Whether an observation is needed before the state counts.
     private func wantsLook(before state: WaitState) -> Bool {
         if hasLooked || watchers.isEmpty { return false }
         switch request.subject {
         case .run: return false
-        // Where it is may be out of date: a push of a moment ago counts.
+        // The known position may be out of date: a push of a moment ago counts.
         case .change, .ref(_, commit: nil): return true
         case .commit, .ref:
             guard let conclusion = state.conclusion else { return state.runs.isEmpty }
             if conclusion.isEarly || [.failed, .conflict, .definitionError].contains(conclusion.verdict) {
                 return false
             }
-            // What was seen has its verdict; that there is no more is confirmed where it can be.
+            // The observed runs have their verdicts; an observation confirms, if possible, that there are no more.
             return !(lookFailed && !state.runs.isEmpty)
         }
     }
@@ -134,7 +134,7 @@ struct VerdictWait {
         }
     }
 
-    // MARK: One look
+    // MARK: One state
 
     private mutating func look() async throws -> (WaitState, places: Set<String>?) {
         let places = try await places()
@@ -163,7 +163,7 @@ struct VerdictWait {
         return (state, places)
     }
 
-    /// Why there is no run: nobody has seen the commit, or it was seen and wants none.
+    /// Why there is no run: the commit was not observed, or it was observed and triggers none.
     private mutating func absence(in places: Set<String>?) async throws -> (unseen: String?, WaitConclusion?) {
         let names = (places ?? Set(watchers.keys)).sorted().joined(separator: ", ")
         if watchers.isEmpty {
@@ -199,12 +199,12 @@ struct VerdictWait {
         )
     }
 
-    /// What is missing: a reason to go on waiting, and once looks have not shown it for ``absenceGrace``, to end.
+    /// Something is missing: a reason to wait, and to end once observations have not shown it for ``absenceGrace``.
     ///
-    /// - Parameter next: What to do about it, behind the reason.
+    /// - Parameter next: What to do about it, after the reason.
     private mutating func absent(_ what: String, next: String = "") -> (unseen: String?, WaitConclusion?) {
         let unseen = "not seen yet: \(what)"
-        // Where nothing is watched, no look can be waited for.
+        // Without a watched repository there is no observation to wait for.
         guard hasLooked || watchers.isEmpty, !lookFailed || watchers.isEmpty, request.isEndless != true else {
             return (unseen, nil)
         }
@@ -266,7 +266,7 @@ struct VerdictWait {
         waited.steps = live.steps.count
         waited.stepsEnded = live.steps.count { $0.record.status.isFinal }
         waited.current = live.steps.filter { $0.record.status == .running }.map(\.record.name)
-        // What the box could not do is no word on the change.
+        // An infrastructure failure says nothing about the change.
         waited.failedStep =
             live.steps.first { step in
                 step.record.status.isFailure && step.record.status != .infrastructure && !step.record.allowsFailure
