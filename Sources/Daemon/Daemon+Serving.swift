@@ -91,6 +91,12 @@ extension Daemon {
             watchers: self.watchers, queues: requests.landings.queues, declarations: requests.landings.declarations,
             runs: queue, log: log)
         services.append(UntilShutdown { await landing.run() })
+        services += watchers.map { watcher in
+            let conflicts = EarlyConflicts(
+                repository: watcher.repository, index: state.index, log: log,
+                isIdle: { [scheduler = work.scheduler] in scheduler.isIdle })
+            return UntilShutdown { [news = board.news] in await conflicts.run(news) }
+        }
         if options.notify.isWanted {
             let notifier = Notifier(
                 index: state.index, options: options.notify,

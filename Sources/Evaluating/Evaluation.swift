@@ -30,6 +30,7 @@ package struct Evaluation: Sendable {
                 FlakyTestContributor(index: index),
                 IntegrityContributor(index: index, log: log),
                 CauseContributor(index: index, log: log),
+                EarlyConflictContributor(index: index, log: log),
                 BlameContributor(),
                 FixCheckContributor(index: index),
                 FixWishContributor(index: index, log: log),

@@ -40,6 +40,7 @@ extension Index {
         migrator.registerMigration("forge") { db in try createForge(db) }
         migrator.registerMigration("archiveQueue") { db in try createArchiveQueue(db) }
         migrator.registerMigration("landing") { db in try createLanding(db) }
+        migrator.registerMigration("earlyConflict") { db in try createEarlyConflict(db) }
         return migrator
     }
 

@@ -90,6 +90,8 @@ public struct MergeQueueStatus: Sendable, Codable, Equatable {
         public var estimate: Date?
         /// Why it failed on top of others; it is asked again once these are decided.
         public var reason: String?
+        /// Other open changes that it conflicts with, as far as is known.
+        public var conflicts: [EarlyConflict]
 
         public enum State: String, Sendable, Codable {
             /// Not tested yet.
@@ -115,7 +117,7 @@ public struct MergeQueueStatus: Sendable, Codable, Equatable {
             self.askedBy = askedBy
             self.askedAt = askedAt
             self.state = state
-            (onTopOf, with, runs) = ([], [], [])
+            (onTopOf, with, runs, conflicts) = ([], [], [], [])
         }
     }
 

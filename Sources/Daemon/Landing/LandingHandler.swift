@@ -157,6 +157,8 @@ struct LandingHandler: Sendable {
                 askedBy: entry.askedBy, askedAt: Date(millisecondsSince1970: entry.askedAt),
                 state: .init(position.status))
             (shown.onTopOf, shown.with, shown.runs) = (position.onTopOf, position.with, position.runs)
+            shown.conflicts = try await queues.index.earlyConflicts(of: entry.change, in: queue.repository)
+                .filter { $0.head == entry.head }
             if case .suspected(let failure) = position.status { shown.reason = failure.inWords }
             shown.estimate = queue.state.frozen == nil ? estimate.landing(of: position, at: Date()) : nil
             entries.append(shown)

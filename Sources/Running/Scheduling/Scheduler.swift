@@ -73,6 +73,9 @@ package actor Scheduler {
         wakeUp()
     }
 
+    /// Whether no run is live.
+    package nonisolated var isIdle: Bool { live.withLock { $0.isEmpty } }
+
     /// The stop signal of a live run; nil if the run is not live.
     nonisolated func stop(of run: RunID) -> StopSignal? { live.withLock { $0.stop(of: run) } }
 

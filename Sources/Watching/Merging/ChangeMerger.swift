@@ -73,6 +73,20 @@ public struct ChangeMerger: Sendable {
         return outcome
     }
 
+    /// Merges pairs in turn and stores nothing. There may be fewer outcomes than pairs: then the next pair can't be merged.
+    ///
+    /// Only Git does it; libgit2 would have to store each tree. Without Git there are no outcomes.
+    package func outcomes(of pairs: [MergePair], objects: String) async throws -> [MergeOutcome] {
+        guard case .git(let git) = means, !pairs.isEmpty else { return [] }
+        let scratch = try MergeScratch(in: Self.scratchFolder(objects), borrowing: objects)
+        defer { scratch.remove() }
+        do {
+            return try await MergeTreeProcess(git: git, limits: limits).run(pairs, in: scratch)
+        } catch let failure as MergeFailure {
+            return failure.outcomes
+        }
+    }
+
     /// The questions about the repository at `objects` whose answer is yes; stores nothing.
     ///
     /// A pair that can't be merged, for example because objects are missing, gives "no".
