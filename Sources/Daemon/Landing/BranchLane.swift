@@ -77,7 +77,9 @@ struct BranchLane: Sendable {
         }
     }
 
-    private static func pin(_ commit: String) -> String { "refs/pipectl/queue/\(commit)" }
+    static let pins = "refs/pipectl/queue"
+
+    private static func pin(_ commit: String) -> String { "\(pins)/\(commit)" }
 
     // MARK: What happened
 
@@ -85,7 +87,10 @@ struct BranchLane: Sendable {
     private func news(_ state: QueueState) async throws -> QueueEvent? {
         if let event = try await targetNews(state) { return event }
         for entry in state.entries where !state.isLanding(entry.id) {
-            guard let record = try await queues.index.change(entry.change, of: repository.name) else { continue }
+            guard let record = try await queues.index.change(entry.change, of: repository.name),
+                // What was recorded before says nothing about a head that was read since.
+                record.updatedAt.millisecondsSince1970 >= entry.askedAt
+            else { continue }
             if record.head != entry.head { return .pushed(change: entry.change, head: record.head) }
             switch record.state {
             case .landed: return .landedElsewhere(change: entry.change, commit: record.landedCommit ?? "")

@@ -1,6 +1,7 @@
 import Watching
 import Running
 import Concurrency
+import Git
 import Logging
 import MergeQueue
 import Results
@@ -86,9 +87,11 @@ actor MergeQueueLane {
         }
     }
 
-    /// Cancels runs that an earlier process started and that no queue needs any more.
+    /// Cancels runs that an earlier process started and that no queue needs any more, and removes refs that a power cut
+    /// left incomplete.
     private func sweep() async {
         do {
+            try await withRepository(at: repository.store) { $0.forgetTorn(under: BranchLane.pins) }
             let wanted = try await queues.all(of: repository.name).reduce(into: Set<RunID>()) {
                 $0.formUnion($1.state.wantedRuns)
             }
