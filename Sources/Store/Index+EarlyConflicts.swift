@@ -1,5 +1,5 @@
 internal import GRDB
-public import Results
+internal import Results
 
 /// Open changes that conflict with each other, as the last pass over them found.
 extension Index {

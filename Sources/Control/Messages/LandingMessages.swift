@@ -91,7 +91,7 @@ public struct MergeQueueStatus: Sendable, Codable, Equatable {
         /// Why it failed on top of others; it is asked again once these are decided.
         public var reason: String?
         /// Other open changes that it conflicts with, as far as is known.
-        public var conflicts: [EarlyConflict]
+        public var conflicts: [String]
 
         public enum State: String, Sendable, Codable {
             /// Not tested yet.

@@ -158,7 +158,7 @@ struct LandingHandler: Sendable {
                 state: .init(position.status))
             (shown.onTopOf, shown.with, shown.runs) = (position.onTopOf, position.with, position.runs)
             shown.conflicts = try await queues.index.earlyConflicts(of: entry.change, in: queue.repository)
-                .filter { $0.head == entry.head }
+                .filter { $0.head == entry.head }.map(\.other)
             if case .suspected(let failure) = position.status { shown.reason = failure.inWords }
             shown.estimate = queue.state.frozen == nil ? estimate.landing(of: position, at: Date()) : nil
             entries.append(shown)

@@ -35,8 +35,7 @@ enum QueueText {
         if !entry.with.isEmpty { parts.append("with \(entry.with.joined(separator: ", "))") }
         if !entry.onTopOf.isEmpty { parts.append("on top of \(entry.onTopOf.joined(separator: ", "))") }
         if let reason = entry.reason { parts.append(reason) }
-        let others = entry.conflicts.map(\.other)
-        if !others.isEmpty { parts.append("conflicts with \(others.joined(separator: ", "))") }
+        if !entry.conflicts.isEmpty { parts.append("conflicts with \(entry.conflicts.joined(separator: ", "))") }
         return parts.joined(separator: " ")
     }
 
