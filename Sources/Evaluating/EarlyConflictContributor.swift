@@ -1,3 +1,4 @@
+import Watching
 import Logging
 import Pipeline
 import Results

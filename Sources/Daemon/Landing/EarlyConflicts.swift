@@ -1,3 +1,5 @@
+import Running
+import Watching
 import Foundation
 import Git
 import Logging

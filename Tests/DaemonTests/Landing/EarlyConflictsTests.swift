@@ -7,7 +7,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import BuildBox
+@testable import Daemon
+@testable import Watching
 
 /// Open changes that conflict with each other are found before one of them lands.
 @Suite(.timeLimit(.minutes(2))) struct EarlyConflictsTests {
