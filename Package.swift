@@ -69,6 +69,7 @@ let package = Package(
             linkerSettings: [
                 .unsafeFlags(["-Xlinker", "--strip-debug"], .when(platforms: [.linux], configuration: .release))
             ]),
+        .target(name: "PlanRules", dependencies: ["Pipeline"], swiftSettings: settings),
         .target(name: "TestIntegrity", dependencies: ["Pipeline"], swiftSettings: settings),
         // The only target that links swift-syntax. It reads untrusted text, so it runs in a process of its own.
         .executableTarget(
@@ -113,7 +114,7 @@ let package = Package(
         .target(
             name: "WorkflowPrograms",
             dependencies: [
-                "Concurrency", "Pipeline", "Results", "Sandbox",
+                "Concurrency", "Pipeline", "PlanRules", "Results", "Sandbox",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: settings),
@@ -261,10 +262,10 @@ let package = Package(
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "AgentTools", "Archive", "Client", "Control", "Daemon", "Engine", "Evaluating", "Forges",
-                "Git", "MCP", "Pipeline", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox", "Secrets",
-                "Settings", "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity", "TestReports",
-                "Watching", "WorkflowPrograms", "Workspaces",
+                "AgentTools", "Archive", "Client", "Control", "Daemon", "Engine", "Evaluating", "Forges", "Git",
+                "MCP", "Pipeline", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox",
+                "Secrets", "Settings", "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity",
+                "TestReports", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -301,7 +302,11 @@ let package = Package(
             dependencies: [
                 "CGit", "Git", "TestBasics",
             ], swiftSettings: settings),
-        .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "TestBasics"], swiftSettings: settings),
+        .testTarget(
+            name: "PipelineTests",
+            dependencies: [
+                "Pipeline", "PlanRules", "TestBasics",
+            ], swiftSettings: settings),
         .testTarget(
             name: "TestIntegrityTests", dependencies: ["Pipeline", "swift-reader", "TestIntegrity"],
             swiftSettings: settings),
@@ -312,7 +317,10 @@ let package = Package(
             name: "TestReportsTests", dependencies: ["Diagnostics", "Results", "TestReports"], exclude: ["Fixtures"],
             swiftSettings: settings),
         .testTarget(
-            name: "DiagnosticsTests", dependencies: ["Diagnostics", "Pipeline", "Results"],
+            name: "DiagnosticsTests",
+            dependencies: [
+                "Diagnostics", "Pipeline", "PlanRules", "Results",
+            ],
             exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(
             name: "ReportsTests", dependencies: ["Pipeline", "Reports", "Results", "TestSupport"],
@@ -327,7 +335,7 @@ let package = Package(
         .testTarget(
             name: "WorkflowProgramsTests",
             dependencies: [
-                "Engine", "Pipeline", "ProjectSetup", "Sandbox", "WorkflowPrograms",
+                "Engine", "Pipeline", "PlanRules", "ProjectSetup", "Sandbox", "WorkflowPrograms",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -434,9 +442,9 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "Archive", "Control", "Diagnostics", "Engine", "Evaluating", "Git", "Masking", "MCP", "pipectl",
-                "Pipeline", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox", "Settings", "stepinit",
-                "Store", "swift-reader", "TerminalText", "TestBasics", "TestIntegrity", "TestReports", "TestSupport",
-                "Watching", "WorkflowPrograms",
+                "Pipeline", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox", "Settings",
+                "stepinit", "Store", "swift-reader", "TerminalText", "TestBasics", "TestIntegrity", "TestReports",
+                "TestSupport", "Watching", "WorkflowPrograms",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),

@@ -7,35 +7,38 @@ let areas = [
         "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText",
         "Tests/ArchiveTests", "Tests/Support"
     ),
-    Area(
-        "build-box", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
-        "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/Masking", "Sources/MergeQueue",
-        "Sources/Pipeline", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Sources/swift-reader",
-        "Tests/BuildBoxTests", "Tests/Support", "Tests/TestBasics"
-    ),
+    Area("build-box", ),
     Area(
         "control", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Git",
         "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings", "Sources/Store",
         "Sources/SystemCalls", "Sources/TerminalText", "Tests/ControlTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
-        "diagnostics", "Sources/CLinux", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Pipeline",
-        "Sources/Results", "Sources/TerminalText", "Sources/TestReports", "Tests/DiagnosticsTests"
+        "daemon", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
+        "Sources/Concurrency", "Sources/Control", "Sources/Daemon", "Sources/Diagnostics", "Sources/Engine",
+        "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/Masking",
+        "Sources/MergeQueue", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox",
+        "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/DaemonTests", "Tests/RunSamples",
+        "Tests/Support"
     ),
     Area(
-        "end-to-end", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator",
-        "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency",
-        "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Forges",
-        "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline",
-        "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
-        "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support", "script", "workflows"
+        "diagnostics", "Sources/CLinux", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Pipeline",
+        "Sources/PlanRules", "Sources/Results", "Sources/TerminalText", "Sources/TestReports",
+        "Tests/DiagnosticsTests"
+    ),
+    Area(
+        "end-to-end", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
+        "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges",
+        "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/PlanRules",
+        "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl",
+        "Sources/stepinit", "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support", "script", "workflows"
     ),
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -45,14 +48,25 @@ let areas = [
         "Tests/Support", "Tests/TestBasics"
     ),
     Area(
-        "fault", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
-        "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
-        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/MCP",
-        "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/ProofKeys",
-        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets",
-        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
+        "evaluating", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
+        "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
+        "Sources/ForeignText", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules",
+        "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
+        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Sources/swift-reader",
+        "Tests/EvaluatingTests", "Tests/RunSamples", "Tests/Support"
+    ),
+    Area(
+        "fault", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
+        "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges",
+        "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/PlanRules",
+        "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl",
+        "Sources/stepinit", "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "forges", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Forges", "Sources/Git",
@@ -60,15 +74,16 @@ let areas = [
         "Tests/ForgesTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
-        "fuzz", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
-        "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
-        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/MCP",
-        "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/ProofKeys",
-        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets",
-        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Sources/pipectl", "Sources/stepinit", "Sources/swift-reader", "Tests/DiagnosticsTests", "Tests/FuzzTests",
-        "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
+        "fuzz", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
+        "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges",
+        "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/PlanRules",
+        "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl",
+        "Sources/stepinit", "Sources/swift-reader", "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests",
+        "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
         "Tests/TestReportsTests"
     ),
     Area(
@@ -79,22 +94,32 @@ let areas = [
     Area("mcp", "Sources/MCP", "Tests/MCPTests"),
     Area("merge-queue", "Sources/MergeQueue", "Tests/MergeQueueTests", "Tests/TestBasics"),
     Area(
-        "pipectl", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
-        "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
-        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/MCP",
-        "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/ProofKeys",
-        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets",
-        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Sources/pipectl", "Tests/Support", "Tests/pipectlTests", "docs"
+        "pipectl", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
+        "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges",
+        "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/PlanRules",
+        "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl",
+        "Tests/Support", "Tests/pipectlTests", "docs"
     ),
-    Area("pipeline", "Sources/Pipeline", "Tests/PipelineTests", "Tests/TestBasics"),
+    Area("pipeline", "Sources/Pipeline", "Sources/PlanRules", "Tests/PipelineTests", "Tests/TestBasics"),
+    Area(
+        "preparing", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
+        "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
+        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing",
+        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces",
+        "Sources/stepinit", "Tests/PreparingTests", "Tests/Support"
+    ),
     Area(
         "project-setup", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
-        "Sources/Pipeline", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/Reports", "Sources/Results",
-        "Sources/Sandbox", "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms",
-        "Tests/ProjectSetupTests", "Tests/Support"
+        "Sources/Pipeline", "Sources/PlanRules", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/Reports",
+        "Sources/Results", "Sources/Sandbox", "Sources/Store", "Sources/TerminalText", "Sources/TestReports",
+        "Sources/WorkflowPrograms", "Tests/ProjectSetupTests", "Tests/Support"
     ),
     Area(
         "proof-keys", "Sources/CLinux", "Sources/Concurrency", "Sources/Diagnostics", "Sources/ForeignText",
@@ -112,6 +137,16 @@ let areas = [
         "Tests/Support", "docs"
     ),
     Area("results", "Sources/Pipeline", "Sources/Results", "Tests/ResultsTests"),
+    Area(
+        "running", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
+        "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
+        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing",
+        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
+        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/RunSamples",
+        "Tests/RunningTests", "Tests/Support"
+    ),
     Area(
         "sandbox", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git",
         "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Store",
@@ -150,18 +185,27 @@ let areas = [
         "Sources/Results", "Sources/TerminalText", "Sources/TestReports", "Tests/TestReportsTests"
     ),
     Area(
+        "watching", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
+        "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
+        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules", "Sources/ProofKeys",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/Support",
+        "Tests/TestBasics", "Tests/WatchingTests"
+    ),
+    Area(
         "workflow-programs", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
-        "Sources/Pipeline", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/Results", "Sources/Sandbox",
-        "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms", "Tests/WorkflowProgramsTests",
-        "docs", "workflows"
+        "Sources/Pipeline", "Sources/PlanRules", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/Results",
+        "Sources/Sandbox", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms",
+        "Tests/WorkflowProgramsTests", "docs", "workflows"
     ),
     Area(
         "workspaces", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
-        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/ProofKeys", "Sources/Reports",
-        "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/stepinit", "Tests/Support", "Tests/WorkspacesTests"
+        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules", "Sources/ProofKeys",
+        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/Support", "Tests/WorkspacesTests"
     ),
 ]

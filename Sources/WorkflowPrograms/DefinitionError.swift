@@ -1,4 +1,5 @@
-public import Pipeline
+import Pipeline
+public import PlanRules
 
 /// Why the workflows of a commit can't be used. The verdict is "definition error", and the author has to fix it.
 public struct DefinitionError: Error, Sendable, Equatable, CustomStringConvertible {

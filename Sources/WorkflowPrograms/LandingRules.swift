@@ -1,4 +1,5 @@
 import Pipeline
+import PlanRules
 
 extension ProgramDescription {
     /// Everything that is wrong with the workflows' names, triggers, parameters and settings, and with the landings.

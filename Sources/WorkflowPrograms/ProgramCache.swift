@@ -1,6 +1,7 @@
 import Concurrency
 public import Foundation
-public import Pipeline
+import Pipeline
+public import PlanRules
 import Sandbox
 
 #if canImport(Darwin)

@@ -1,5 +1,6 @@
 public import Foundation
 public import Pipeline
+import PlanRules
 import Results
 
 /// The compiled workflows of one commit: lists them, plans them, and runs their closure steps.

@@ -1,6 +1,7 @@
 import Diagnostics
 import Results
 import Pipeline
+import PlanRules
 import Testing
 
 /// Rules that a workflow declares for tools whose format is unknown.

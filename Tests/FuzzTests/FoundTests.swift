@@ -9,6 +9,7 @@ import Testing
 @testable import Results
 @testable import Archive
 @testable import Pipeline
+import PlanRules
 @testable import Watching
 
 /// Inputs that the fuzzers, or reading the parsers for them, found, each as a test.

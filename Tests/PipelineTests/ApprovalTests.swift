@@ -1,5 +1,6 @@
 import Foundation
 import Pipeline
+import PlanRules
 import Testing
 
 /// Approvals in the workflow language.

@@ -1,5 +1,6 @@
 import Foundation
 import Pipeline
+import PlanRules
 import Testing
 
 /// Steps that others need are part of the workflow, whether they are listed or not.

@@ -1,5 +1,6 @@
 import Foundation
 import Pipeline
+import PlanRules
 import Testing
 
 /// The requests of ``ProgramRequest`` to a program that was compiled from a workflow.

@@ -1,4 +1,5 @@
 import Pipeline
+import PlanRules
 import Testing
 
 /// Every rule, with a plan that breaks only this rule.

@@ -1,5 +1,6 @@
 import Foundation
 import Pipeline
+import PlanRules
 import Testing
 
 /// The workflow language, as workflows use it.

@@ -1,4 +1,5 @@
 import Pipeline
+import PlanRules
 import Testing
 
 @testable import WorkflowPrograms

@@ -48,7 +48,7 @@ public struct Fix: Sendable, Equatable, Codable {
     }
 
     /// Everything that is wrong with the declaration.
-    var problems: [String] {
+    package var problems: [String] {
         var problems: [String] = []
         if command.allSatisfy(\.isWhitespace) {
             problems.append("the command of a fix is empty: Fix(by: \"agent fix\")")

@@ -5,6 +5,7 @@ import TestSupport
 @testable import Results
 @testable import Engine
 @testable import Pipeline
+import PlanRules
 
 extension FuzzTarget {
     static let plans: [FuzzTarget] = [

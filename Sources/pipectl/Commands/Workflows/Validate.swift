@@ -3,6 +3,7 @@ import Client
 import Engine
 import Foundation
 import Pipeline
+import PlanRules
 import WorkflowPrograms
 import StateFiles
 import TerminalText

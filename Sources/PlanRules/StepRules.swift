@@ -1,3 +1,5 @@
+import Pipeline
+
 struct UsableGlobs: PlanRule {
     static let name = "glob"
     func check(_ plan: Plan, _ report: (String?, String) -> Void) {

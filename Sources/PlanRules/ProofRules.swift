@@ -1,3 +1,5 @@
+import Pipeline
+
 /// Checks what a step declares about its proofs: inputs, outputs and `neverProved`.
 struct UsableProofs: PlanRule {
     static let name = "proof"

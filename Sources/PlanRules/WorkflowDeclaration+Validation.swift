@@ -1,3 +1,5 @@
+public import Pipeline
+
 extension WorkflowDeclaration {
     /// Everything that is wrong with the workflows' names, triggers, parameters and settings.
     public static func validate(_ declarations: [WorkflowDeclaration]) -> [PlanFinding] {

@@ -1,3 +1,5 @@
+public import Pipeline
+
 /// A mistake in a workflow that the compiler can't see, and what to do about it.
 public struct PlanFinding: Sendable, Equatable, Codable, CustomStringConvertible {
     /// The rule's name. It is stable, so that code can switch on it.

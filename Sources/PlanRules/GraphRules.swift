@@ -1,3 +1,5 @@
+import Pipeline
+
 struct NotEmpty: PlanRule {
     static let name = "empty-workflow"
     static let limit = 10_000
