@@ -223,7 +223,7 @@ let package = Package(
         .target(
             name: "Forges",
             dependencies: [
-                "Concurrency", "Pipeline", "Reports", "Results", "Store", "TerminalText",
+                "Concurrency", "Diagnostics", "Pipeline", "Reports", "Results", "Store", "TerminalText",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -247,9 +247,10 @@ let package = Package(
         .target(
             name: "Client",
             dependencies: [
-                "Archive", "Control", "Daemon", "Engine", "Git", "Pipeline", "Preparing", "Reports", "Results",
-                "StateFiles", "Store", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
+                "Archive", "Control", "Daemon", "Engine", "Forges", "Git", "Pipeline", "Preparing", "Reports",
+                "Results", "StateFiles", "Store", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .target(
@@ -285,7 +286,7 @@ let package = Package(
         .testTarget(
             name: "ForgesTests",
             dependencies: [
-                "Forges", "Pipeline", "Reports", "Results", "Store", "TestBasics", "TestSupport",
+                "Diagnostics", "Forges", "Pipeline", "Reports", "Results", "Store", "TestBasics", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Diagnostics
 import Foundation
 import Logging
 import Pipeline

@@ -1,3 +1,4 @@
+import Diagnostics
 public import Results
 
 /// A SARIF file that the forge's code scanning should receive.

@@ -89,6 +89,18 @@ public struct GitHubApp: Sendable {
     /// The same page for a person's own account.
     public var personalPage: String { "\(site)/settings/apps/new?\(parameters)" }
 
+    /// What a person does to register and connect the App.
+    public var steps: String {
+        """
+        1. Open this page, which is filled in, as an owner of the organisation, and press "Create GitHub App":
+           \(organisationPage)
+           For a person's own account: \(personalPage)
+        2. On the App's page, note its App ID, and press "Generate a private key": the browser saves a .pem file.
+        3. Under "Install App", install it for \(address.project).
+        4. Run: pipectl forge connect \(address.web) --app ID --key-file FILE.pem
+        """
+    }
+
     private var parameters: String {
         var values = [("name", name), ("url", address.web), ("public", "false")]
         values += Self.permissions.map { ($0.name, $0.level) }

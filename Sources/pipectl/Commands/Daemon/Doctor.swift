@@ -1,5 +1,6 @@
 import ArgumentParser
 import Client
+import Control
 import Reports
 
 struct Doctor: AsyncParsableCommand {
@@ -13,9 +14,7 @@ struct Doctor: AsyncParsableCommand {
     func run() async throws {
         var checks = await HealthChecks { [state] in try state.folder() }.run()
         // Without a state folder there is no connection, and the checks say what is wrong with it.
-        for forge in (try? await ForgeHealth.all(state, asksForges: true)) ?? [] {
-            checks.append(HealthCheck(name: "forge", isGood: forge.isGood, found: forge.line))
-        }
+        checks += (try? await forges()) ?? []
         if json {
             try JSONOutput.print(checks)
         } else {
@@ -25,5 +24,12 @@ struct Doctor: AsyncParsableCommand {
         }
         let bad = checks.count { !$0.isGood }
         if bad > 0 { throw CommandEnd(code: 3, message: "\(bad) of \(checks.count) checks failed") }
+    }
+
+    private func forges() async throws -> [HealthCheck] {
+        let all = try await state.ask(.forges, "doctor") { if case .forges(let all) = $0 { all } else { nil } }
+        return await ForgeHealth.all(all, credentials: try state.folder().forges, asksForges: true).map {
+            HealthCheck(name: "forge", isGood: $0.isGood, found: $0.line)
+        }
     }
 }

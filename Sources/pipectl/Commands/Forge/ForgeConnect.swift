@@ -117,15 +117,7 @@ struct ForgeConnect: AsyncParsableCommand {
     private func printManifest(_ address: ForgeAddress) throws {
         let app = try GitHubApp(for: address, webhook: webhook)
         Terminal.print(try app.manifest())
-        Terminal.say(
-            """
-            1. Open this page, which is filled in, as an owner of the organisation, and press "Create GitHub App":
-               \(app.organisationPage)
-               For a person's own account: \(app.personalPage)
-            2. On the App's page, note its App ID, and press "Generate a private key": the browser saves a .pem file.
-            3. Under "Install App", install it for \(address.project).
-            4. Run: pipectl forge connect \(address.web) --app ID --key-file FILE.pem
-            """)
+        Terminal.say(app.steps)
     }
 
     private static func text(of path: String) throws -> String {

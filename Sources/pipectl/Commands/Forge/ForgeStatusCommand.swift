@@ -1,5 +1,6 @@
 import StateFiles
 import Client
+import Control
 import ArgumentParser
 
 struct ForgeStatusCommand: AsyncParsableCommand {
@@ -12,7 +13,10 @@ struct ForgeStatusCommand: AsyncParsableCommand {
     @Flag(help: "Prints JSON.") var json = false
 
     func run() async throws {
-        let lines = try await ForgeHealth.all(state, asksForges: !offline)
+        let all = try await state.ask(.forges, "forge status") {
+            if case .forges(let all) = $0 { all } else { nil }
+        }
+        let lines = await ForgeHealth.all(all, credentials: try state.folder().forges, asksForges: !offline)
         if json { return try JSONOutput.print(lines) }
         if lines.isEmpty { return Terminal.say("no repository is connected; pipectl forge connect URL connects one") }
         for line in lines { Terminal.print(line.text) }

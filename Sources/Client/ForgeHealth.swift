@@ -1,27 +1,26 @@
-import StateFiles
-import Client
-import Control
+package import Control
 import Foundation
-import Forges
+package import Forges
 import SystemPackage
 import TerminalText
 
 /// A connection to a forge, with the forge's present answer: for `forge status` and `doctor`.
-struct ForgeHealth: Encodable {
-    var status: ForgeStatus
-    var address: ForgeAddress?
-    var identity: ForgeIdentity?
+package struct ForgeHealth: Encodable, Sendable {
+    package var status: ForgeStatus
+    package var address: ForgeAddress?
+    package var identity: ForgeIdentity?
     /// Why the forge can't be used now.
-    var problem: String?
+    package var problem: String?
 
-    /// All connections; each forge is asked, unless `asksForges` is false.
-    static func all(_ state: StateOptions, asksForges: Bool) async throws -> [ForgeHealth] {
-        let all = try await state.ask(.forges, "forge status") {
-            if case .forges(let all) = $0 { all } else { nil }
-        }
-        let store = ForgeCredentialStore(folder: FilePath(try state.folder().forges))
+    /// The connections of `statuses`; each forge is asked, unless `asksForges` is false.
+    ///
+    /// - Parameter folder: The folder of stored credentials.
+    package static func all(_ statuses: [ForgeStatus], credentials folder: String, asksForges: Bool) async
+        -> [ForgeHealth]
+    {
+        let store = ForgeCredentialStore(folder: FilePath(folder))
         var found: [ForgeHealth] = []
-        for status in all { found.append(await of(status, store, asksForges: asksForges)) }
+        for status in statuses { found.append(await of(status, store, asksForges: asksForges)) }
         return found
     }
 
@@ -44,17 +43,17 @@ struct ForgeHealth: Encodable {
     }
 
     /// Whether verdicts reach the forge.
-    var isGood: Bool {
+    package var isGood: Bool {
         problem == nil && identity?.lacking.isEmpty ?? true && status.refusals.isEmpty && status.failures == 0
     }
 
     /// For people, with a row for each fact.
-    var text: String {
+    package var text: String {
         ([name] + rows.map { "  \($0)" }).map { TerminalText.name($0, limit: 2_000) }.joined(separator: "\n")
     }
 
     /// On one line.
-    var line: String { TerminalText.name(([name] + rows).joined(separator: "; "), limit: 2_000) }
+    package var line: String { TerminalText.name(([name] + rows).joined(separator: "; "), limit: 2_000) }
 
     private var name: String { "\(status.repository)  \(address?.web ?? status.address)" }
 
