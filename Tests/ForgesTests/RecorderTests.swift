@@ -69,6 +69,21 @@ import Testing
         #expect(try await wanted(index).isEmpty)
     }
 
+    @Test func `the commits of a merge queue are not shown, but the change's own head is`() async throws {
+        let index = try await connected()
+        let head = Sample.request().head
+        for (own, count) in [(false, 0), (true, 1)] {
+            var request = Sample.request(nonce: "landing \(own)")
+            request.kind = .landing([])
+            request.change = Change(
+                name: "7", head: own ? head : String(repeating: "9", count: 40), target: "main",
+                targetCommit: String(repeating: "b", count: 40), title: "t", author: "a")
+            _ = try await index.enqueue(request)
+            try await recorder(index).record()
+            #expect(try await wanted(index).count == count)
+        }
+    }
+
     @Test func `an older run of the same commit says nothing any more`() async throws {
         let index = try await connected()
         let old = try await index.enqueue(Sample.request(concurrency: .queue(max: 5))).run.id

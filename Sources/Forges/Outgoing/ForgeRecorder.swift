@@ -1,4 +1,5 @@
 import Foundation
+import Pipeline
 import Results
 import Store
 
@@ -52,6 +53,12 @@ struct ForgeRecorder: Sendable {
 
     /// Whether the forge has the run's commit and the run is to be shown there.
     private func isShown(_ run: IndexedRun) -> Bool {
+        // The forge does not know a commit that the merge queue made, unless it is the change's own head.
+        if case .landing = run.request.kind, run.request.head != run.request.change?.head { return false }
+        return isShownKind(run)
+    }
+
+    private func isShownKind(_ run: IndexedRun) -> Bool {
         run.request.background == nil && run.request.fix == nil && run.request.onlySteps == nil
             && run.request.onlyTests == nil && run.request.source == nil
             && !run.request.options.isForeground

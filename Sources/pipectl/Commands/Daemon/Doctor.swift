@@ -2,6 +2,7 @@ import ArgumentParser
 import Client
 import Control
 import Reports
+import StateFiles
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
