@@ -69,9 +69,8 @@ let areas = [
         "Sources/stepinit", "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
-        "forges", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
-        "Sources/Diagnostics", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/Pipeline",
-        "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText", "Sources/TestReports",
+        "forges", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Forges", "Sources/Git",
+        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText",
         "Tests/ForgesTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
