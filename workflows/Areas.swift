@@ -7,7 +7,6 @@ let areas = [
         "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText",
         "Tests/ArchiveTests", "Tests/Support"
     ),
-    Area("build-box", ),
     Area(
         "control", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Git",
         "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings", "Sources/Store",
@@ -69,8 +68,9 @@ let areas = [
         "Sources/stepinit", "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
-        "forges", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Forges", "Sources/Git",
-        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText",
+        "forges", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
+        "Sources/Diagnostics", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/Pipeline",
+        "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText", "Sources/TestReports",
         "Tests/ForgesTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(

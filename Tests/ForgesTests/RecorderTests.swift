@@ -69,6 +69,20 @@ import Testing
         #expect(try await wanted(index).isEmpty)
     }
 
+    @Test func `a run that begins to wait for an approval is shown as one that does`() async throws {
+        let index = try await connected()
+        let id = try await index.enqueue(Sample.request()).run.id
+        try await recorder(index).record()
+        try await index.markRunning(id)
+        let approval = Approval(
+            why: "it changes Makefile", head: Sample.request().head, definition: String(repeating: "d", count: 40),
+            binding: "b", askedAt: Date())
+        _ = try await index.hold(id, for: approval, trust: .change)
+        try await recorder(index).record()
+        guard case .check(let held)? = try await wanted(index).first else { throw Missing() }
+        #expect(held.phase == .ended && held.verdict == .needsApproval)
+    }
+
     @Test func `the commits of a merge queue are not shown, but the change's own head is`() async throws {
         let index = try await connected()
         let head = Sample.request().head

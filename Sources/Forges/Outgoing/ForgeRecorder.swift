@@ -16,8 +16,11 @@ struct ForgeRecorder: Sendable {
         while true {
             let news = try await index.forgeNews(of: repository)
             for item in news { try await record(item) }
-            if news.count < 100 { return }
+            if news.count < 100 { break }
         }
+        // A run that begins to wait for an approval is in the same state as before.
+        let open = RunFilter(repository: repository, states: [.queued, .running], limit: 200)
+        for summary in try await index.runs(open) where summary.heldFor != nil { try await showAsItIs(summary.id) }
     }
 
     /// Records the progress of live runs.
@@ -25,14 +28,17 @@ struct ForgeRecorder: Sendable {
     /// - Returns: Whether there are any.
     func recordProgress() async throws -> Bool {
         let running = try await index.runs(RunFilter(repository: repository, states: [.running]))
-        for summary in running {
-            guard let run = try await index.run(summary.id), run.summary.state == .running, isShown(run),
-                try await index.newestRun(of: summary.workflow, at: summary.head, in: repository) == run.id
-            else { continue }
-            let wanted = ForgeWanted.check(CheckRenderer.check(try await facts(run.summary)))
-            try await index.wantForgeItems([(wanted.thing, try wanted.json())], of: repository, run: nil, in: nil)
-        }
+        for summary in running { try await showAsItIs(summary.id) }
         return !running.isEmpty
+    }
+
+    /// Notes how a run is that has not ended.
+    private func showAsItIs(_ id: RunID) async throws {
+        guard let run = try await index.run(id), run.summary.state != .ended, isShown(run),
+            try await index.newestRun(of: run.summary.workflow, at: run.summary.head, in: repository) == id
+        else { return }
+        let wanted = ForgeWanted.check(CheckRenderer.check(try await facts(run.summary)))
+        try await index.wantForgeItems([(wanted.thing, try wanted.json())], of: repository, run: nil, in: nil)
     }
 
     private func record(_ news: ForgeRunNews) async throws {
