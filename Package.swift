@@ -154,8 +154,9 @@ let package = Package(
         .target(
             name: "Watching",
             dependencies: [
-                "Archive", "Concurrency", "Control", "Diagnostics", "Engine", "Git", "Pipeline", "RefHints",
-                "Results", "Sandbox", "StateFiles", "Store", "TerminalText", "WorkflowPrograms", "Workspaces",
+                "Archive", "Concurrency", "Control", "Diagnostics", "Engine", "Git", "Pipeline", "PlanRules",
+                "RefHints", "Results", "Sandbox", "StateFiles", "Store", "TerminalText", "WorkflowPrograms",
+                "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),

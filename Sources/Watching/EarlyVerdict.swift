@@ -1,4 +1,5 @@
 package import WorkflowPrograms
+import PlanRules
 import Diagnostics
 import Engine
 package import Git

@@ -1,6 +1,7 @@
 import WorkflowPrograms
 import Foundation
 import Pipeline
+import PlanRules
 import Testing
 
 #if canImport(Darwin)
