@@ -5,9 +5,6 @@ import Workspaces
 import StateFiles
 import Control
 import Archive
-import Forges
-import Synchronization
-import SystemPackage
 import Foundation
 import Git
 import Logging
@@ -23,7 +20,7 @@ extension Daemon {
     public func prepareToWatch(_ requests: [WatchRequest]) async throws {
         let host = DaemonWatchHost(
             tools: tools, health: health, queue: queue, fixes: work.fixes, background: work.background,
-            queues: self.requests.landings.queues)
+            queues: self.requests.landings.queues, forges: self.requests.commands.forges.receivers)
         for request in requests {
             let repository: WatchedRepository
             do {
@@ -67,6 +64,7 @@ extension Daemon {
             UntilShutdown { await backups.run() },
         ]
         services += watching() + maintenance()
+        services += try forgeServices()
         let all =
             services.map {
                 ServiceGroupConfiguration.ServiceConfiguration(service: $0, successTerminationBehavior: .ignore)
@@ -103,19 +101,6 @@ extension Daemon {
                 target: NotifyTarget(options: options.notify, folder: state.folder.live), news: board.news, log: log)
             services.append(UntilShutdown { await notifier.run() })
         }
-        let facts = ForgeFacts(board: board, bundles: requests.queries.bundles)
-        let forges = ForgeLinks(
-            index: state.index, credentials: ForgeCredentialStore(folder: FilePath(state.folder.forges)), log: log,
-            news: { [news = board.news] in
-                let seen = Mutex(news.mark(of: []))
-                return ForgeNews {
-                    await news.wait(since: seen.withLock { $0 })
-                    seen.withLock { $0 = news.mark(of: []) }
-                }
-            },
-            facts: { try await facts.facts($0) },
-            resultFile: { [store = requests.queries.bundles.store] in try await store.resultFile($0, $1) })
-        services.append(UntilShutdown { await forges.run() })
         return services
     }
 

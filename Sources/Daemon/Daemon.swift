@@ -11,6 +11,7 @@ import Git
 public import Logging
 public import Results
 import Store
+import Forges
 
 /// The daemon: owns the state folder, watches repositories, queues runs and takes each to its verdict.
 ///
@@ -159,7 +160,7 @@ extension RequestHandler {
             proofs: proofs,
             clones: CloneCleanup(
                 index: index, kept: pipelines.workspaces.kept, stores: CloneStores(mirrors: repositories.mirrors)),
-            forges: ForgeRequests(index: index, news: queue.board.news),
+            forges: ForgeRequests(index: index, news: queue.board.news, listen: try? options.listen.options()),
             log: log)
         queries = QueryHandler(
             index: index, store: store, repositories: repositories, requests: maker,

@@ -1,5 +1,6 @@
 import Watching
 import Running
+import Forges
 import WorkflowPrograms
 import Engine
 import Git
@@ -14,11 +15,15 @@ struct DaemonWatchHost: WatchHost {
     let fixes: FixCoordinator
     let background: BackgroundWork
     let queues: MergeQueues
+    let forges: ForgeReceivers
 
     func programs() async throws -> ProgramCache { try await tools.programs() }
     var makesSnapshots: Bool { background.settings.makesSnapshots }
     func noteActivity() { health.noteActivity() }
     func prepareForRuns() async { await tools.lookAtSettings() }
+    func learnChanges(_ heads: [String: String], of repository: String) async {
+        await forges.learn(heads, of: repository)
+    }
     func accept(_ request: RunRequest) async throws { try await finish(queue.accept(request).superseded) }
 
     func queueLandings(of repository: String, branch: String) async throws -> [LandedChange] {

@@ -37,6 +37,9 @@ extension WorkflowDeclaration {
             if trigger.branches.isEmpty && trigger.event != .manual {
                 report("trigger", "its \(trigger.event) trigger names no branch; for example, write into: \"main\"")
             }
+            if trigger.labels.contains("") {
+                report("trigger", "a label of its pullRequest trigger is empty; leave it out")
+            }
             if let cron = trigger.cron {
                 do throws(CronProblem) {
                     if try CronSchedule(cron).next(after: 0) == nil {

@@ -2,6 +2,7 @@ public import Watching
 public import Workspaces
 import StateFiles
 public import Engine
+public import Forges
 public import Foundation
 public import Git
 public import Pipeline
@@ -30,6 +31,10 @@ public struct BoxOptions: Sendable {
 
     /// The receivers of notifications; used by a daemon only.
     public var notify = NotifyOptions()
+    /// Whose commands in comments at a forge are obeyed.
+    public var commands = CommandPolicy()
+    /// Where webhooks of forges are heard; only by a daemon.
+    public var listen = ListenSettings()
     /// All settings with their values and sources, for requests to the daemon.
     public var settings: [SettingRecord] = []
 

@@ -21,14 +21,19 @@ package struct RunFacts: Sendable {
     package var author: Signature
     /// The value of ``TrustFacts/otherAuthors``.
     package var otherAuthors: [Signature] = []
+    /// The commit that somebody pushed: of a fix, the one that it mends.
+    package var pushed: OID
     /// Notes for the report about how the tested commit was made.
     package var notes: [Finding] = []
 
-    package func trust(_ request: RunRequest, _ declaration: WorkflowDeclaration) -> TrustFacts {
+    package func trust(
+        _ request: RunRequest, _ declaration: WorkflowDeclaration, _ contributor: Contributor?
+    ) -> TrustFacts {
         TrustFacts(
             isWorkingTree: request.isWorkingTree, subject: request.subjectInWords, mergedInto: mergedInto,
             defaultBranch: defaultBranch, isRelease: declaration.runsAtMostOnce, author: author,
-            otherAuthors: otherAuthors, changedPaths: broughtPaths, rule: declaration.approval)
+            otherAuthors: otherAuthors, contributor: contributor, changedPaths: broughtPaths, rule: declaration.approval
+        )
     }
 }
 
@@ -93,6 +98,8 @@ extension RunPreparation {
                 // Without a common history everything is new. The tip serves as well as an empty tree would.
                 brought = try store.diff(from: try store.mergeBase(tested, tip) ?? tip, to: tested)
             }
+            // A fix is its change's: who may bring the one may bring the other.
+            let pushed = try request.fix?.isMaking == false ? store.commit(head).parents.first ?? head : head
             return RunFacts(
                 tested: tested, tree: commit.tree, commitTime: Int(commit.committer.time.timeIntervalSince1970),
                 definitionCommit: source, definitionTree: definitionTree,
@@ -104,11 +111,9 @@ extension RunPreparation {
                 lastTag: try request.event == .pullRequest ? nil : lastTag(before: tested, repository),
                 broughtPaths: brought.flatMap { [$0.path] + [$0.oldPath].compactMap { $0 } },
                 mergedInto: mergedInto, defaultBranch: protected.defaultBranch,
-                // A fix has the trust of its change, so the author of the change decides.
-                author: try store.commit(
-                    request.fix?.isMaking == false ? store.commit(head).parents.first ?? head : head
-                ).author, otherAuthors: try request.isOfMergeQueue ? authors(of: tested, since: base, in: store) : [],
-                notes: merged?.notes ?? [])
+                author: try store.commit(pushed).author,
+                otherAuthors: try request.isOfMergeQueue ? authors(of: tested, since: base, in: store) : [],
+                pushed: pushed, notes: merged?.notes ?? [])
         }
     }
 

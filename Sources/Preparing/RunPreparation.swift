@@ -57,11 +57,13 @@ extension RunPreparation {
     /// - Parameters:
     ///   - rules: Which branches are protected, and what needs approval.
     ///   - tests: Returns the test history; called if the workflow reads the context.
+    ///   - contributor: Returns who brings the code, as a connected forge says.
     ///   - approved: Returns the approval that is valid for a binding.
     /// - Throws: ``EarlyVerdict`` if the verdict is known without a step, or a person must approve first.
     package static func make(
         _ run: QueuedRun, in repository: WatchedRepository, programs: ProgramCache, rules: TrustRules = TrustRules(),
         tests: @Sendable (RunFacts) async -> TestHistory = { _ in TestHistory() },
+        contributor: @Sendable (RunFacts) async throws -> Contributor? = { _ in nil },
         approved: @Sendable (_ binding: String) async throws -> Approval? = { _ in nil }
     ) async throws -> RunPreparation {
         let request = run.request
@@ -83,7 +85,8 @@ extension RunPreparation {
             context.parameters = try parameters(of: declaration, given: request.parameters)
             let limits = AgentLimits(request: request)
             try limits.check(declaration)
-            let decision = TrustDecision.make(facts.trust(request, declaration), rules.policy)
+            let decision = TrustDecision.make(
+                facts.trust(request, declaration, try await contributor(facts)), rules.policy)
             if request.background != nil, decision.ruling != .allowed || decision.trust != .merged {
                 throw EarlyVerdict(
                     verdict: .cancelled, reason: "runs that the daemon starts by itself must not need approval",

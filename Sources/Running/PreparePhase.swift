@@ -4,6 +4,7 @@ import Results
 import Store
 import Archive
 import Concurrency
+import Git
 import WorkflowPrograms
 
 /// The first phase: finds the tested commit, the workflow program, how far both are trusted, and the plan.
@@ -20,7 +21,8 @@ struct PreparePhase: Sendable {
         try await gate.check(task.run, in: task.repository)
         return try await RunPreparation.make(
             task.run, in: task.repository, programs: programs, rules: task.rules,
-            tests: { await order.tests(of: task.request, $0, store: task.repository.store) }
+            tests: { await order.tests(of: task.request, $0, store: task.repository.store) },
+            contributor: { [index] in try await index.contributor(of: task.request, pushed: $0.pushed.hex) }
         ) { [index] in try await index.approval(holdingFor: $0) }
     }
 

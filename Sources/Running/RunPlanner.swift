@@ -30,7 +30,8 @@ package struct RunPlanner: Sendable {
             rules: try await repositories.rules(for: repository),
             tests: { [index, log] in
                 await RunOrder(index: index, log: log).tests(of: request, $0, store: repository.store)
-            }
+            },
+            contributor: { [index] in try await index.contributor(of: request, pushed: $0.pushed.hex) }
         ) { binding in
             Approval(
                 why: "", head: request.head, definition: "", binding: binding, askedAt: Date(), decision: .approved)

@@ -69,7 +69,7 @@ extension Index {
     ///
     /// - Throws: `.unknownRun`, or `.wrongState` with the next step to take if nothing waits for this answer.
     public func answer(
-        _ id: RunID, step: String?, _ decision: Approval.Decision, by name: String, user: UInt32, comment: String?
+        _ id: RunID, step: String?, _ decision: Approval.Decision, by name: String, user: UInt32?, comment: String?
     ) async throws -> AnswerOutcome {
         let now = now()
         return try await write { db in
@@ -89,7 +89,8 @@ extension Index {
                     WHERE run = ? AND step = ? AND binding = ? AND decision IS NULL
                     """,
                 arguments: [
-                    decision.rawValue, name, Int64(user), now.milliseconds, comment, id, step ?? "", open.binding,
+                    decision.rawValue, name, user.map { Int64($0) }, now.milliseconds, comment, id, step ?? "",
+                    open.binding,
                 ])
             // A run that has ended keeps its result. The caller amends its report.
             if step == nil, decision == .rejected, state != .ended {
@@ -97,6 +98,20 @@ extension Index {
                 try Self.end(id, .cancelled, reason, at: now, db)
             }
             return .recorded(answered)
+        }
+    }
+
+    /// Has the runs of a change that wait for an approval before their first step decided about anew: they may need none any
+    /// more.
+    public func reconsider(_ change: String, of repository: String) async throws -> Bool {
+        try await write { db in
+            try db.execute(
+                sql: """
+                    DELETE FROM approval WHERE decision IS NULL AND step = '' AND run IN (
+                        SELECT id FROM run WHERE state = 'queued' AND changeName = ?
+                            AND repository = (SELECT id FROM repository WHERE name = ?))
+                    """, arguments: [change, repository])
+            return db.changesCount > 0
         }
     }
 

@@ -99,10 +99,12 @@ extension Index {
     /// for which a run must wait only before its first step. If a power cut undoes the observation, it undoes the
     /// cursor, too, and the next observation sees the refs move again.
     ///
+    /// - Parameter decided: What the forge said about changes when runs were decided about, by their names.
     /// - Throws: `.noBaseline` before ``recordBaseline(of:location:refs:)``, and `.cursorMoved` if a ref's cursor is
     ///   not at `old`.
     public func recordLook(
-        repository: String, moved: [RefMove], requests: [RunRequest], changes: [ChangeRecord]
+        repository: String, moved: [RefMove], requests: [RunRequest], changes: [ChangeRecord],
+        decided: [String: ChangeFacts] = [:]
     ) async throws -> LookOutcome {
         let now = now()
         return try await write(flushed: requests.isEmpty) { db in
@@ -123,6 +125,7 @@ extension Index {
                 try Self.dropProofs(ofNameBefore: change, repository: id, db)
                 try Self.upsert(change, repository: id, at: now, db)
             }
+            for (name, facts) in decided { try Self.decide(facts, of: name, repository: id, db) }
             var outcome = LookOutcome()
             for request in requests {
                 let one = try Self.accept(request, at: now, db)

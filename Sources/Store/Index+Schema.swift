@@ -41,6 +41,8 @@ extension Index {
         migrator.registerMigration("archiveQueue") { db in try createArchiveQueue(db) }
         migrator.registerMigration("landing") { db in try createLanding(db) }
         migrator.registerMigration("earlyConflict") { db in try createEarlyConflict(db) }
+        migrator.registerMigration("forgeDelivery") { db in try createForgeDelivery(db) }
+        migrator.registerMigration("forgeChange") { db in try createForgeChange(db) }
         return migrator
     }
 

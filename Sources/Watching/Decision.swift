@@ -1,4 +1,5 @@
 import Results
+import Store
 import Foundation
 import Git
 package import Pipeline
@@ -44,10 +45,11 @@ struct Decision: Sendable, Equatable {
                 name: change.name, target: change.target, head: change.head.hex,
                 targetCommit: change.targetCommit.hex, state: change.isLanded ? .landed : .open, title: change.title,
                 author: change.author)
-            if case .none = definition(change.targetCommit) {
+            if case .none = definition(change.definition ?? change.targetCommit) {
                 // No workflow can test it yet; it waits until the target has workflows.
                 record.targetCommit = nil
             }
+            if !change.isLanded, change.facts?.isOpen == false { record.state = .closed }
             if change.isLanded {
                 record.landedCommit = byName[change.name]?.landedCommit ?? change.targetCommit.hex
                 record.recognition = byName[change.name]?.recognition
@@ -57,6 +59,10 @@ struct Decision: Sendable, Equatable {
                 ) { _ in true }
             }
             decision.changes.append(record)
+        }
+        for refreshed in observation.refreshed {
+            guard let record = byName[refreshed.change.name] else { continue }
+            decision.note(refreshed, record, repository, definition, paths)
         }
         for name in observation.closed {
             guard var record = byName[name], record.state != .landed else { continue }
@@ -113,6 +119,45 @@ struct Decision: Sendable, Equatable {
         return decision
     }
 
+    /// Updates a change about which the forge says something new, and tests what applies to it now and did not before.
+    ///
+    /// A change that wants into another branch now is tested with that one, whatever was tested before.
+    private mutating func note(
+        _ refreshed: RefObservation.RefreshedChange, _ record: ChangeRecord, _ repository: String,
+        _ definition: (OID) -> Definition, _ paths: (OID?, OID) -> [String]?
+    ) {
+        let change = refreshed.change
+        guard record.state != .landed, !change.isLanded, let facts = change.facts else { return }
+        var updated = record
+        (updated.title, updated.author, updated.head) = (change.title, change.author, change.head.hex)
+        guard facts.isOpen else {
+            updated.state = .closed
+            return changes.append(updated)
+        }
+        if record.state == .closed { updated.state = .open }
+        let isRetargeted = record.target != change.target
+        let new = Decision.requests(
+            testing: change, repository: repository, nonce: isRetargeted ? "onto \(change.targetCommit.hex)" : "",
+            definition: definition, paths: paths
+        ) { declaration in
+            isRetargeted
+                || !declaration.triggers.contains { trigger in
+                    trigger.event == .pullRequest && trigger.matches(branch: change.target)
+                        && Decision.suits(refreshed.decided, trigger)
+                }
+        }
+        requests += new
+        if isRetargeted || !new.isEmpty {
+            (updated.target, updated.targetCommit, updated.state) = (change.target, change.targetCommit.hex, .open)
+        }
+        changes.append(updated)
+    }
+
+    /// Whether the forge's facts let a trigger start a run; without them a change is no draft and has no labels.
+    private static func suits(_ facts: ChangeFacts?, _ trigger: Trigger) -> Bool {
+        facts.map { $0.suits(trigger) } ?? trigger.matches(isDraft: false, labels: [])
+    }
+
     /// Updates the changes that a moved branch affects: those that landed in it, and those that are stale now.
     private mutating func note(
         _ branch: RefObservation.MovedBranch, _ observation: RefObservation, _ known: [String: ChangeRecord],
@@ -142,7 +187,8 @@ struct Decision: Sendable, Equatable {
             let change = RefObservation.MovedChange(
                 name: name, ref: observation.refs[name] ?? "", head: head, target: branch.name,
                 targetCommit: branch.new,
-                title: record.title, author: record.author, isLanded: false)
+                title: record.title, author: record.author, isLanded: false, facts: observation.facts[name],
+                definition: branch.definition)
             let retests = Decision.requests(
                 testing: change, repository: repository, nonce: "onto \(branch.new.hex)", definition: definition,
                 paths: paths
@@ -164,12 +210,14 @@ struct Decision: Sendable, Equatable {
         definition: (OID) -> Definition, paths: (OID?, OID) -> [String]?,
         where condition: (WorkflowDeclaration) -> Bool
     ) -> [RunRequest] {
-        let found = definition(change.targetCommit)
+        let source = change.definition ?? change.targetCommit
+        let found = definition(source)
         var wanted = declarations(found).filter { declaration in
             condition(declaration)
                 && declaration.triggers.contains { trigger in
                     // The paths of an unreadable change are unknown; its run reports the reason.
                     trigger.event == .pullRequest && trigger.matches(branch: change.target)
+                        && suits(change.facts, trigger)
                         && (change.problem != nil
                             || trigger.matches(pathsOf: { paths(change.targetCommit, change.head) }))
                 }
@@ -178,10 +226,12 @@ struct Decision: Sendable, Equatable {
         return wanted.map { declaration in
             RunRequest(
                 repository: repository, workflow: declaration.name, event: .pullRequest, ref: change.ref,
-                branch: change.target, head: change.head.hex, definitionCommit: change.targetCommit.hex,
+                branch: change.target, head: change.head.hex, definitionCommit: source.hex,
                 change: Change(
                     name: change.name, head: change.head.hex, target: change.target,
-                    targetCommit: change.targetCommit.hex, title: change.title, author: change.author),
+                    targetCommit: change.targetCommit.hex, title: change.title, author: change.author,
+                    isDraft: change.facts?.isDraft ?? false, labels: change.facts?.labels ?? [],
+                    headRepository: change.facts?.headRepository),
                 nonce: nonce, subject: "change \(change.name)", concurrency: declaration.concurrency ?? .supersede)
         }
     }

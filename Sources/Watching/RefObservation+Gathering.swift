@@ -1,3 +1,4 @@
+import Results
 import Store
 import Foundation
 import Git
@@ -12,11 +13,13 @@ extension RefObservation {
     /// - Parameter file: A file that caches commits from one observation to the next.
     package static func gather(
         _ repository: Repository, snapshot: RefSnapshot, refChanges: [RefChange], rules: TrustRules,
-        keeping file: String
+        forge: ChangeNews = ChangeNews(), keeping file: String
     ) throws -> RefObservation {
         var gathering = RefObservationGathering(repository: repository, snapshot: snapshot, rules: rules)
+        gathering.observation.facts = forge.facts
         gathering.readTips(refChanges)
         for change in refChanges { gathering.read(change) }
+        for (ref, record) in forge.undecided { gathering.refresh(record, ref) }
         gathering.recogniseLandings(refChanges, keeping: file)
         gathering.readDefinitions()
         return gathering.observation
@@ -71,7 +74,8 @@ private struct RefObservationGathering {
         }
         do {
             switch kind {
-            case .change(let name): readChange(name, change.name, new)
+            case .change(let name):
+                if let found = readChange(name, change.name, new) { observation.changes.append(found) }
             case .branch(let name):
                 let definition = try definition(of: new)
                 observation.branches.append(
@@ -88,21 +92,34 @@ private struct RefObservationGathering {
         }
     }
 
-    private mutating func readChange(_ name: String, _ ref: String, _ head: OID) {
-        guard let target = observation.defaultTarget, let tip = observation.tips[target] else { return }
+    /// Reads a change that did not move, about which the forge says something new.
+    mutating func refresh(_ record: ForgeChangeRecord, _ ref: String) {
+        guard let head = snapshot.refs[ref], let change = readChange(record.name, ref, head) else { return }
+        observation.heads[record.name] = head
+        observation.refreshed.append(RefObservation.RefreshedChange(change: change, decided: record.decided))
+    }
+
+    private mutating func readChange(_ name: String, _ ref: String, _ head: OID) -> RefObservation.MovedChange? {
+        let facts = observation.facts[name]
+        guard let target = facts?.target ?? observation.defaultTarget, let tip = observation.tips[target] else {
+            return nil
+        }
         var change = RefObservation.MovedChange(
             name: name, ref: ref, head: head, target: target, targetCommit: tip, title: "", author: "",
             isLanded: false)
         do {
             let commit = try repository.commit(head)
             (change.title, change.author) = (commit.summary, commit.author.name)
+            if let facts { (change.title, change.author, change.facts) = (facts.title, facts.author, facts) }
             change.isLanded = try repository.isAncestor(head, of: tip)
+            // Whoever opens a change chooses its target, and must not choose the rules that it is judged by.
+            if target != observation.defaultTarget { change.definition = try definition(of: tip) }
             _ = try repository.mergeBase(head, tip)
         } catch {
             change.problem = "\(error)"
             note(ref, head, "\(error)")
         }
-        observation.changes.append(change)
+        return change
     }
 
     /// The commit whose workflows run for `commit`; nil: its own.
@@ -141,7 +158,8 @@ private struct RefObservationGathering {
 
     mutating func readDefinitions() {
         let definers =
-            observation.changes.map(\.targetCommit) + observation.branches.map { $0.definition ?? $0.new }
+            (observation.changes + observation.refreshed.map(\.change)).map { $0.definition ?? $0.targetCommit }
+            + observation.branches.map { $0.definition ?? $0.new }
             + observation.tags.map { $0.definition ?? $0.commit }
             + observation.branches.compactMap { observation.tips[$0.name] }
         for commit in Set(definers) {

@@ -1,3 +1,4 @@
+import Results
 import Store
 import Foundation
 import Git
@@ -18,6 +19,18 @@ struct RefObservation: Sendable {
         var isLanded: Bool
         /// Why it can't be read; nil if it can. Its run ends with this as the reason.
         var problem: String?
+        /// What the forge says about it; nil where none is connected, or it has not said anything.
+        var facts: ChangeFacts?
+        /// The commit whose `workflows/` counts where that is not ``targetCommit``: the default branch's tip, for a target
+        /// that is not protected.
+        var definition: OID?
+    }
+
+    /// A change whose head is the same and about which the forge says something new.
+    struct RefreshedChange: Sendable, Equatable {
+        var change: MovedChange
+        /// What runs were decided by before.
+        var decided: ChangeFacts?
     }
 
     /// A branch that moved.
@@ -54,6 +67,9 @@ struct RefObservation: Sendable {
 
     var moved: [RefMove] = []
     var changes: [MovedChange] = []
+    var refreshed: [RefreshedChange] = []
+    /// What the forge says about changes that may be concerned, by their names.
+    var facts: [String: ChangeFacts] = [:]
     var branches: [MovedBranch] = []
     /// The changes that landed in ``branches``, by index, as far as they are known before ``recognised(in:)``.
     var drafts: [Int: LandingDraft] = [:]

@@ -99,7 +99,7 @@ package actor RepositoryWatcher {
     package nonisolated func wakeUp() { wake.yield() }
 
     /// The same, even if no ref moved: something else that the decision depends on changed.
-    func lookAnew() {
+    package func lookAnew() {
         settled = nil
         wake.yield()
     }
@@ -244,11 +244,13 @@ package actor RepositoryWatcher {
         if let news = try await index.news(
             of: repository.name, refs: snapshot.refs, about: { rules.changes(in: $0) })
         {
-            if news.moves.isEmpty && scheduledTree != nil {
+            let (news, forge) = try await withForge(news, snapshot)
+            let isNew = !news.moves.isEmpty || !forge.undecided.isEmpty
+            if !isNew && scheduledTree != nil {
                 settled = seen.stamp
                 return []
             }
-            started = news.moves.isEmpty ? [] : try await decide(news, snapshot, trust)
+            started = isNew ? try await decide(news, forge, snapshot, trust) : []
         } else {
             started = try await baseline(snapshot, trust)
         }
@@ -287,7 +289,35 @@ package actor RepositoryWatcher {
         let old = RefSnapshot(refs: older, head: snapshot.head)
         let news = RefNews(
             moves: snapshot.changes(since: old), known: try await index.changes(of: repository.name))
-        return try await decide(news, snapshot, trust)
+        let (joined, forge) = try await withForge(news, snapshot)
+        return try await decide(joined, forge, snapshot, trust)
+    }
+
+    /// What a connected forge says about the changes that a look concerns; changes of which only that is new are added.
+    private func withForge(_ news: RefNews, _ snapshot: RefSnapshot) async throws -> (RefNews, ChangeNews) {
+        var heads: [String: String] = [:]
+        for move in news.moves {
+            guard case .change(let name) = rules.kind(of: move.name), let head = move.new else { continue }
+            heads[name] = head.hex
+        }
+        if !heads.isEmpty { await host.learnChanges(heads, of: repository.name) }
+        var forge = ChangeNews()
+        var known = news.known
+        for record in try await index.undecidedForgeChanges(of: repository.name) where heads[record.name] == nil {
+            let refs = rules.meanings(of: record.name).map(\.ref).filter { snapshot.refs[$0] != nil }
+            // What has no ref here can't be tested, and may have one at the next look.
+            guard let ref = refs.first, refs.count == 1 else { continue }
+            forge.undecided.append((ref, record))
+            if known.contains(where: { $0.name == record.name }) { continue }
+            if let change = try await index.change(record.name, of: repository.name) { known.append(change) }
+        }
+        let names = Set(known.map(\.name)).union(heads.keys).union(forge.undecided.map(\.record.name))
+        for record in try await index.forgeChanges(of: repository.name, named: Array(names)) {
+            forge.facts[record.name] = record.facts
+        }
+        // What is decided by is what is noted as decided, whatever comes meanwhile.
+        for (_, record) in forge.undecided { forge.facts[record.name] = record.facts }
+        return (RefNews(moves: news.moves, known: known), forge)
     }
 
     /// Reads ``schedules`` from the default branch. Compiling also warms the cache for the first change.
@@ -342,14 +372,14 @@ package actor RepositoryWatcher {
     }
 
     private func decide(
-        _ news: RefNews, _ snapshot: RefSnapshot, _ trust: TrustRules
+        _ news: RefNews, _ forge: ChangeNews, _ snapshot: RefSnapshot, _ trust: TrustRules
     ) async throws -> [QueuedRun] {
         await host.prepareForRuns()
         let programs = try? await host.programs()
         let file = repository.knownCommits
         let (gathered, kept) = try await withRepository(at: repository.gitDirectory) { repository in
             let observation = try RefObservation.gather(
-                repository, snapshot: snapshot, refChanges: news.moves, rules: trust, keeping: file)
+                repository, snapshot: snapshot, refChanges: news.moves, rules: trust, forge: forge, keeping: file)
             return (observation, programs.map { Self.kept(observation, $0) } ?? [:])
         }
         let observation = try await withQueueLandings(gathered.recognised(in: repository))
@@ -378,7 +408,8 @@ package actor RepositoryWatcher {
             made = decision { _, _ in [] }
         }
         let outcome = try await index.recordLook(
-            repository: name, moved: observation.moved, requests: made.requests, changes: made.changes)
+            repository: name, moved: observation.moved, requests: made.requests, changes: made.changes,
+            decided: forge.decided(in: observation))
         await host.carryOut(outcome.superseded, outcome.toCancel)
         for run in outcome.queued {
             log.info("\(name): run \(run.id) \(run.request.workflow), \(run.request.subjectInWords)")

@@ -14,6 +14,9 @@ package protocol WatchHost: Sendable {
     func noteActivity()
     /// Called before a decision about runs that will start soon.
     func prepareForRuns() async
+    /// Has a connected forge asked about changes whose heads are new, by their names; returns soon, whether it answers or
+    /// not.
+    func learnChanges(_ heads: [String: String], of repository: String) async
     /// Queues a run.
     func accept(_ request: RunRequest) async throws
     /// The changes that merge queues have landed in a branch recently or are about to land. These need no recognition.

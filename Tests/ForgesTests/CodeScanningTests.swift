@@ -63,7 +63,7 @@ import Testing
                 workflow: "test", run: 3, step: 1, number: 1, file: "f", commit: String(repeating: "1", count: 40),
                 ref: "refs/heads/main"))
         try await index.wantForgeItems([(thing: wanted.thing, wanted: wanted.json())], of: "hello", run: nil, in: nil)
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeLinks.configuration)
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeClient.configuration)
         var log = Logger(label: "test")
         log.logLevel = .critical
         do {

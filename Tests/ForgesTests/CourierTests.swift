@@ -25,7 +25,7 @@ private struct Place: ~Copyable {
         let double = try await ForgeDouble(answer)
         let address = try ForgeAddress("\(double.url)/octo/hello", kind: kind)
         try await index.connectForge("hello", address: address.json(), location: "/hello")
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeLinks.configuration)
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeClient.configuration)
         let session = try ForgeSession(address, .token("token-123"), http: http, now: { clock.now })
         var log = Logger(label: "test")
         log.logLevel = .critical

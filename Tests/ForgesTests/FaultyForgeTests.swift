@@ -80,7 +80,7 @@ import Testing
     private static func deliver(
         _ index: Store.Index, _ address: ForgeAddress, _ clock: TestClock, killedAfter milliseconds: Int?
     ) async throws -> Date? {
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeLinks.configuration)
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeClient.configuration)
         let session = try ForgeSession(address, .token("token-123"), http: http, now: { clock.now })
         var log = Logger(label: "test")
         log.logLevel = .critical

@@ -12,7 +12,7 @@ import Testing
         let double = try await ForgeDouble { asked in
             answers.first { asked.path.hasSuffix($0.key) }?.value ?? .json(404, "{}")
         }
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeLinks.configuration)
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeClient.configuration)
         let result: Result<ForgeIdentity, any Error>
         do {
             let address = try ForgeAddress(

@@ -19,7 +19,7 @@ import Testing
         let clock = TestClock()
         let double = try await ForgeDouble(answer)
         let address = try ForgeAddress("\(double.url)/octo/hello", kind: .github, api: double.url)
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeLinks.configuration)
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeClient.configuration)
         do {
             let credential = ForgeCredential.app(id: "1001", privateKey: Self.key)
             try await body(

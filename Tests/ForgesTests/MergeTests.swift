@@ -24,7 +24,7 @@ private struct MergePlace {
             if asked.method != "GET" { return order }
             return lookUp ?? .json(200, change)
         }
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeLinks.configuration)
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeClient.configuration)
         let result: Result<ForgeMerged, any Error>
         do {
             let address = try ForgeAddress(

@@ -124,7 +124,7 @@ private final class ReviewForge: Sendable {
     ) async throws {
         let forge = ReviewForge(kind, head: Self.head)
         let double = try await ForgeDouble { forge.answer($0) }
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeLinks.configuration)
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeClient.configuration)
         do {
             let address = try ForgeAddress(
                 "\(double.url)/octo/hello", kind: kind, api: kind == .github ? double.url : nil)

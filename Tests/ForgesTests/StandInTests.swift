@@ -183,7 +183,7 @@ struct StandIn: Sendable, CustomTestStringConvertible {
     func use(_ credential: ForgeCredential? = nil, _ body: (any ForgeService & ForgeMergeService) async throws -> Void)
         async throws
     {
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeLinks.configuration)
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeClient.configuration)
         do {
             let address = try ForgeAddress(
                 "\(url)/octo/hello", kind: kind, api: kind == .github ? url : nil)

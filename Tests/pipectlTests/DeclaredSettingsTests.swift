@@ -19,6 +19,9 @@ import Testing
         case "watch.since": return "2026-01-31"
         case "notify.url": return "https://hooks.example.com/x"
         case "notify.on": return "change"
+        case "listen": return "8787"
+        case "listenUrl": return "https://ci.example.com"
+        case "trust.contributors": return "writers"
         default: break
         }
         switch setting.kind {

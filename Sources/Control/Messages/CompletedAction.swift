@@ -13,8 +13,9 @@ public enum CompletedAction: Sendable, Equatable, Codable {
     case pushed(refs: Int, remote: String)
     /// The branch is the protected branch of the repository now.
     case protected(branch: String, repository: String)
-    /// Verdicts of the repository are shown at its forge, or (`isConnected` is false) no longer.
-    case connectedForge(repository: String, isConnected: Bool)
+    /// Verdicts of the repository are shown at its forge, or (`isConnected` is false) no longer. `webhook` is the URL that
+    /// its webhooks go to; nil where none are heard.
+    case connectedForge(repository: String, isConnected: Bool, webhook: String? = nil)
     /// The change is in the merge queue of the branch, so many before it.
     case queuedLanding(change: String, branch: String, before: Int)
     /// The change is in the merge queue no longer.
@@ -48,7 +49,7 @@ extension CompletedAction {
             return "\(subject): \(approval.decision == .rejected ? "rejected" : "approved")"
         case .trusted(let step): return "results of \"\(step)\" count as proofs again, starting with its next run"
         case .pushed(let refs, let remote): return "pushed \(refs) refs to \(remote)"
-        case .connectedForge(let repository, let isConnected):
+        case .connectedForge(let repository, let isConnected, _):
             return "\(repository) is \(isConnected ? "connected" : "disconnected")"
         case .queuedLanding(let change, let branch, let before):
             return "change \(change) is in the merge queue of \(branch), \(before == 0 ? "first" : "behind \(before)")"

@@ -4,6 +4,7 @@ import Archive
 import Logging
 import Results
 import Store
+import Forges
 
 /// Handles requests that change something.
 struct CommandHandler: Sendable {
@@ -43,7 +44,9 @@ struct CommandHandler: Sendable {
         case .connectForge(let wanted):
             let facts = try await repositories.facts(of: wanted.repository)
             try await forges.connect(facts.name, location: facts.location, address: wanted.address)
-            return .completed(.connectedForge(repository: facts.name, isConnected: true))
+            return .completed(
+                .connectedForge(
+                    repository: facts.name, isConnected: true, webhook: forges.listen?.hook(of: facts.name)))
         case .disconnectForge(let name):
             try await forges.disconnect(name)
             return .completed(.connectedForge(repository: name, isConnected: false))

@@ -1,5 +1,6 @@
 import Running
 import Control
+import Forges
 import Store
 
 /// Answers requests about connections to forges.
@@ -7,6 +8,10 @@ struct ForgeRequests: Sendable {
     let index: Store.Index
     /// Notified of added and removed connections.
     let news: ChangeNotifier
+    /// How webhooks are heard; nil where they are not.
+    var listen: ListenOptions?
+    /// Whom to ask about changes.
+    let receivers = ForgeReceivers()
 
     /// Connects the repository `name`, or replaces its connection.
     func connect(_ name: String, location: String, address: String) async throws {

@@ -37,8 +37,12 @@ struct ManualRuns: Sendable {
         return outcome
     }
 
-    func rerun(_ wanted: RerunRequest) async throws -> EnqueueOutcome {
+    /// Repeats a run.
+    ///
+    /// - Parameter key: Names the order: however often it is carried out, it starts one run of each.
+    func rerun(_ wanted: RerunRequest, key: String? = nil) async throws -> EnqueueOutcome {
         let id = wanted.run
+        let purpose = key.map { "for \($0)" } ?? "at \(Date().timeIntervalSince1970)"
         guard let run = try await index.run(id) else { throw RequestError.unknownRun(id) }
         guard run.summary.state == .ended else {
             throw RequestError(.usage, "run \(id) has not ended; cancel it with `pipectl cancel \(id)`, then rerun it")
@@ -52,7 +56,7 @@ struct ManualRuns: Sendable {
         request.options.isClean = wanted.isClean
         let origin = run.request.rerun?.origin ?? id
         var rerun = RunKind.Rerun(of: id, origin: origin, number: try await index.repetitions(of: origin) + 2)
-        request.nonce = "rerun of \(id) at \(Date().timeIntervalSince1970)"
+        request.nonce = "rerun of \(id) \(purpose)"
         if wanted.failedOnly {
             let failed = run.steps.filter { $0.status != .passed && $0.status != .skipped }.map(\.name)
             guard !failed.isEmpty else {

@@ -47,15 +47,34 @@ public struct ForgeCredentialStore: Sendable {
     ///
     /// - Throws: ``ForgeError`` with `.badCredential` if it can't be written.
     public func keep(_ credential: ForgeCredential, for repository: String) throws {
+        try keep(credential.text, in: file(repository))
+    }
+
+    /// The secret that the webhook of `repository` signs with: systemd's credential `pipectl-webhook-NAME`, else the file.
+    ///
+    /// - Throws: ``ForgeError`` with `.badCredential`.
+    public func webhookSecret(for repository: String) throws -> WebhookSecret? {
+        if let directory = environment["CREDENTIALS_DIRECTORY"], directory.hasPrefix("/") {
+            let path = FilePath(directory).appending("pipectl-webhook-\(repository)")
+            if let text = try Self.read(path, isOwn: false) { return try WebhookSecret(text: text) }
+        }
+        return try Self.read(webhookFile(repository), isOwn: true).map { try WebhookSecret(text: $0) }
+    }
+
+    /// Keeps the secret of the webhook of `repository`, in place of an earlier one.
+    public func keep(_ secret: WebhookSecret, for repository: String) throws {
+        try keep(secret.text, in: webhookFile(repository))
+    }
+
+    private func keep(_ text: String, in path: FilePath) throws {
         do {
             try FileManager.default.createDirectory(
                 atPath: folder.string, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            let path = file(repository)
             let part = FilePath(path.string + ".part")
             try? FileManager.default.removeItem(atPath: part.string)
             let descriptor = try FileDescriptor.open(
                 part, .writeOnly, options: [.create, .exclusiveCreate, .noFollow], permissions: [.ownerReadWrite])
-            try descriptor.closeAfter { _ = try descriptor.writeAll(credential.text.utf8) }
+            try descriptor.closeAfter { _ = try descriptor.writeAll(text.utf8) }
             // In one step: a reader finds the old credential or the new one.
             guard rename(part.string, path.string) == 0 else { throw Errno(rawValue: errno) }
         } catch {
@@ -64,10 +83,15 @@ public struct ForgeCredentialStore: Sendable {
         }
     }
 
-    /// Deletes the stored credential of `repository`. It can't delete one of systemd or of the environment.
+    /// Deletes the stored credential of `repository` and the secret of its webhook. It can't delete one of systemd or of
+    /// the environment.
     public func forget(_ repository: String) {
         try? FileManager.default.removeItem(atPath: file(repository).string)
+        try? FileManager.default.removeItem(atPath: webhookFile(repository).string)
     }
+
+    /// No other file ends like this, because the dots of a name are encoded.
+    private func webhookFile(_ repository: String) -> FilePath { FilePath(file(repository).string + ".webhook") }
 
     /// A repository's name may contain any character; a file's name may not.
     private func file(_ repository: String) -> FilePath {

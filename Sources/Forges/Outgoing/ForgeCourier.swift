@@ -80,6 +80,7 @@ struct ForgeCourier: Sendable {
             } else {
                 throw ForgeError(.refused, "run \(scan.run) has no \(scan.file) any more")
             }
+        case .answer(let answer): try await service.session.show(answer, after: past)
         }
     }
 
@@ -102,40 +103,5 @@ struct ForgeCourier: Sendable {
         let isUncertain = item.isUncertain || [.unreachable, .unavailable, .badAnswer].contains(error.code)
         try await index.postponeForgeItem(item.id, until: until, isUncertain: isUncertain)
         return error.code == .rateLimited ? until : nil
-    }
-}
-
-/// The content of an outbox row, as it is stored.
-enum ForgeWanted: Sendable, Equatable, Codable {
-    case check(CheckState)
-    case comment(CommentState)
-    case review(ReviewState)
-    case scan(ScanState)
-
-    /// The item's name, unique in a repository. A later state of the same item replaces it.
-    var thing: String {
-        switch self {
-        case .check(let state): "check \(state.workflow) \(state.commit)"
-        case .comment(let state): "comment \(state.change)"
-        case .review(let state): "review \(state.change)"
-        case .scan(let scan): "scan \(scan.workflow) \(scan.commit) \(scan.step) \(scan.number)"
-        }
-    }
-
-    func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys]
-        encoder.dateEncodingStrategy = .millisecondsSince1970
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
-    }
-
-    init(json: String) throws {
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .millisecondsSince1970
-        do {
-            self = try decoder.decode(ForgeWanted.self, from: Data(json.utf8))
-        } catch {
-            throw ForgeError(.refused, "this state was written by another version of pipectl and can't be read")
-        }
     }
 }

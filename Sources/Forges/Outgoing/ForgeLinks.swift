@@ -4,7 +4,8 @@ public import Results
 public import Store
 import AsyncHTTPClient
 import NIOCore
-import NIOHTTPCompression
+
+import Synchronization
 
 /// Wakes a listener when something happened in the daemon.
 public struct ForgeNews: Sendable {
@@ -26,24 +27,33 @@ public struct ForgeLinks: Sendable {
 
     private let index: Store.Index
     private let credentials: ForgeCredentialStore
+    private let endpoint: WebhookEndpoint
     private let log: Logger
+    private let receivers: ForgeReceivers
+    private let host: ForgeHost
     private let facts: @Sendable (RunSummary) async throws -> ForgeRunFacts
     private let resultFile: @Sendable (RunID, String) async throws -> [UInt8]?
     private let news: @Sendable () -> ForgeNews
 
     /// - Parameters:
+    ///   - endpoint: Is told which repositories webhooks may be about.
+    ///   - receivers: Is told whom to ask about changes.
+    ///   - host: What the daemon does for what is heard.
     ///   - news: Makes a listener for changes of runs and connections. It misses nothing that happens after it was
     ///     made.
     ///   - facts: Facts about a run that are not in its row: progress, report, page.
     public init(
-        index: Store.Index, credentials: ForgeCredentialStore, log: Logger,
-        news: @escaping @Sendable () -> ForgeNews,
+        index: Store.Index, credentials: ForgeCredentialStore, endpoint: WebhookEndpoint, receivers: ForgeReceivers,
+        host: ForgeHost, log: Logger, news: @escaping @Sendable () -> ForgeNews,
         facts: @escaping @Sendable (RunSummary) async throws -> ForgeRunFacts,
         resultFile: @escaping @Sendable (RunID, String) async throws -> [UInt8]?
     ) {
         self.index = index
         self.credentials = credentials
+        self.endpoint = endpoint
         self.log = log
+        self.receivers = receivers
+        self.host = host
         self.news = news
         self.facts = facts
         self.resultFile = resultFile
@@ -51,31 +61,41 @@ public struct ForgeLinks: Sendable {
 
     /// Runs until the task is cancelled. It takes up connections that are added or removed meanwhile.
     public func run() async {
+        var inboxes: [String: (address: String, inbox: ForgeInbox)] = [:]
         while !Task.isCancelled {
             let listener = news()
             let records = (try? await index.forges()) ?? []
+            let known = inboxes
+            inboxes = [:]
+            for record in records {
+                // What has arrived for a connection outlives the one that another repository gets.
+                let kept = known[record.repository].flatMap { $0.address == record.address ? $0 : nil }
+                inboxes[record.repository] = if let kept { kept } else { (record.address, await inbox(of: record)) }
+            }
+            listen(records, inboxes.mapValues(\.inbox))
             guard !records.isEmpty else {
                 // Without a connection, there are no HTTP client and no threads of one.
                 await waitForConnections(otherThan: [], listener)
                 continue
             }
-            let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: Self.configuration)
+            let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeClient.configuration)
             await withTaskGroup(of: Void.self) { group in
-                for record in records { group.addTask { await serve(record, http) } }
+                var asked: [String: ForgeReceiver] = [:]
+                for record in records {
+                    let links = ForgeSessions { try session(record, http) }
+                    group.addTask { await serve(record, links) }
+                    guard let inbox = inboxes[record.repository]?.inbox else { continue }
+                    let receiver = ForgeReceiver(record, index: index, sessions: links, host: host, log: log)
+                    asked[record.repository] = receiver
+                    group.addTask { await receive(record, inbox, receiver) }
+                }
+                receivers.serve(asked)
                 group.addTask { await waitForConnections(otherThan: records, listener) }
                 await group.next()
                 group.cancelAll()
             }
             try? await http.shutdown()
         }
-    }
-
-    static var configuration: HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration(
-            redirectConfiguration: .disallow, timeout: .init(connect: .seconds(10), read: .seconds(20)))
-        configuration.connectionPool.idleTimeout = .seconds(30)
-        configuration.decompression = .enabled(limit: .size(ForgeClient.mostBytes))
-        return configuration
     }
 
     private func waitForConnections(otherThan records: [ForgeRecord], _ listener: ForgeNews) async {
@@ -85,8 +105,54 @@ public struct ForgeLinks: Sendable {
         }
     }
 
+    /// An inbox that knows what was delivered before.
+    private func inbox(of record: ForgeRecord) async -> ForgeInbox {
+        let inbox = ForgeInbox()
+        do {
+            inbox.remember(try await index.forgeDeliveries(of: record.repository))
+        } catch {
+            log.warning("deliveries for \(record.repository) that came before can't be told from new ones: \(error)")
+        }
+        return inbox
+    }
+
+    /// Has webhooks of the connected repositories heard.
+    private func listen(_ records: [ForgeRecord], _ inboxes: [String: ForgeInbox]) {
+        var targets: [String: WebhookEndpoint.Target] = [:]
+        for record in records {
+            guard let address = try? ForgeAddress(json: record.address), let inbox = inboxes[record.repository] else {
+                continue
+            }
+            targets[record.repository] = WebhookEndpoint.Target(
+                kind: address.kind, project: address.project, inbox: inbox,
+                look: { [host] in host.look(record.repository) })
+        }
+        endpoint.serve(targets)
+    }
+
+    /// Looks at what webhooks told about one connection, and polls, until the task is cancelled.
+    private func receive(_ record: ForgeRecord, _ inbox: ForgeInbox, _ receiver: ForgeReceiver) async {
+        while !Task.isCancelled {
+            var pause = Self.longestSleep
+            do {
+                let next = try await receiver.take(inbox.empty())
+                pause = min(pause, max(next.timeIntervalSinceNow, 0.1))
+            } catch is CancellationError {
+                return
+            } catch {
+                log.warning("what the forge of \(record.repository) told could not be used: \(error)")
+            }
+            await withTaskGroup(of: Void.self) { [pause] group in
+                group.addTask { await inbox.wait() }
+                group.addTask { try? await Task.sleep(for: .seconds(pause)) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+
     /// Serves one connection until the task is cancelled.
-    private func serve(_ record: ForgeRecord, _ http: HTTPClient) async {
+    private func serve(_ record: ForgeRecord, _ sessions: ForgeSessions) async {
         let listener = news()
         var courier: ForgeCourier?
         var progressAt = Date.distantPast
@@ -99,7 +165,7 @@ public struct ForgeLinks: Sendable {
                     progressAt = try await recorder.recordProgress() ? Date() : .distantPast
                 }
                 if progressAt != .distantPast { pause = Self.progressPause }
-                let now = try courier ?? self.courier(record, http)
+                let now = try courier ?? self.courier(record, sessions)
                 courier = now
                 if let due = try await now.deliver() { pause = min(pause, max(due.timeIntervalSinceNow, 0.05)) }
             } catch is CancellationError {
@@ -117,16 +183,17 @@ public struct ForgeLinks: Sendable {
         }
     }
 
-    private func courier(_ record: ForgeRecord, _ http: HTTPClient) throws -> ForgeCourier {
+    private func courier(_ record: ForgeRecord, _ sessions: ForgeSessions) throws -> ForgeCourier {
+        ForgeCourier(
+            repository: record.repository, index: index, service: try sessions.session().service, log: log,
+            resultFile: resultFile)
+    }
+
+    private func session(_ record: ForgeRecord, _ http: HTTPClient) throws -> ForgeSession {
         guard let (credential, _) = try credentials.credential(for: record.repository) else {
-            throw ForgeError(
-                .badCredential,
-                "no credential is set for it; `pipectl forge connect` asks for one")
+            throw ForgeError(.badCredential, "no credential is set for it; `pipectl forge connect` asks for one")
         }
-        let address = try ForgeAddress(json: record.address)
-        return ForgeCourier(
-            repository: record.repository, index: index,
-            service: try ForgeSession(address, credential, http: http).service, log: log, resultFile: resultFile)
+        return try ForgeSession(try ForgeAddress(json: record.address), credential, http: http)
     }
 }
 

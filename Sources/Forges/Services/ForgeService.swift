@@ -13,6 +13,8 @@ struct ForgePast: Sendable, Equatable {
 /// Each call is idempotent: if an earlier call took effect and its answer was lost, the call finds the same item and
 /// does not create another.
 protocol ForgeService: Sendable {
+    var session: ForgeSession { get }
+
     /// pipectl's account at this forge, and its permissions.
     func identity() async throws -> ForgeIdentity
 

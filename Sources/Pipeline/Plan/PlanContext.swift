@@ -78,18 +78,41 @@ public struct Change: Sendable, Equatable, Codable {
     public var target: String
     /// The commit of the target that ``head`` was merged with.
     public var targetCommit: String
-    /// The first line of the head commit's message.
+    /// The title at the connected forge; without one the first line of the head commit's message.
     public var title: String
-    /// The head commit's author.
+    /// The login of who opened it at the connected forge; without one the head commit's author.
     public var author: String
+    /// Whether it is a draft at the connected forge.
+    public var isDraft = false
+    /// Its labels at the connected forge, sorted.
+    public var labels: [String] = []
+    /// Owner and name of the repository that it comes from, where that is a fork; only a connected forge knows.
+    public var headRepository: String?
 
-    public init(name: String, head: String, target: String, targetCommit: String, title: String, author: String) {
+    public init(
+        name: String, head: String, target: String, targetCommit: String, title: String, author: String,
+        isDraft: Bool = false, labels: [String] = [], headRepository: String? = nil
+    ) {
         self.name = name
         self.head = head
         self.target = target
         self.targetCommit = targetCommit
         self.title = title
         self.author = author
+        self.isDraft = isDraft
+        self.labels = labels
+        self.headRepository = headRepository
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        func text(_ key: CodingKeys) throws -> String { try values.decode(String.self, forKey: key) }
+        (name, head, target) = (try text(.name), try text(.head), try text(.target))
+        (targetCommit, title, author) = (try text(.targetCommit), try text(.title), try text(.author))
+        // Written before a forge could tell.
+        isDraft = try values.decodeIfPresent(Bool.self, forKey: .isDraft) ?? false
+        labels = try values.decodeIfPresent([String].self, forKey: .labels) ?? []
+        headRepository = try values.decodeIfPresent(String.self, forKey: .headRepository)
     }
 }
 

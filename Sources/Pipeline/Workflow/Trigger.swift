@@ -26,17 +26,37 @@ public struct Trigger: Sendable, Equatable, Codable {
     public var ignoredPaths: [String]
     /// The five cron fields of ``Event/schedule``, in UTC.
     public var cron: String?
+    /// Whether drafts start a run of ``Event/pullRequest``.
+    public var drafts = Drafts.tested
+    /// Labels of which a change must have one. Empty: a change needs none.
+    public var labels: [String] = []
+
+    /// What a trigger does about changes that are drafts at the forge.
+    public enum Drafts: String, Sendable, Codable {
+        /// A draft starts runs like any other change.
+        case tested
+        /// A draft starts no run; once it is ready, it does.
+        case ignored
+    }
 
     /// A change (pull request, merge request, agent's branch) whose target is one of `branches`.
     ///
-    /// The change is tested as its merge with the tip of the branch.
+    /// The change is tested as its merge with the tip of the branch. What drafts and labels are, the connected forge says;
+    /// without one no change is a draft, and none has labels.
+    ///
     /// - Parameters:
-    /// - paths: Globs. Only changes that touch a matching path start a run; none means all changes.
+    ///   - paths: Globs. Only changes that touch a matching path start a run; none means all changes.
     ///   - ignoring: Globs of paths that are ignored, for example `"docs/**"`.
+    ///   - drafts: Whether drafts start runs. One that becomes ready starts those that it did not.
+    ///   - labels: Only changes with one of these labels start a run; none means all changes. A label that is added later
+    ///     starts it then.
     public static func pullRequest(
-        into branches: String..., paths: [String] = [], ignoring: [String] = []
+        into branches: String..., paths: [String] = [], ignoring: [String] = [], drafts: Drafts = .tested,
+        labels: [String] = []
     ) -> Trigger {
-        Trigger(event: .pullRequest, branches: branches, paths: paths, ignoredPaths: ignoring)
+        Trigger(
+            event: .pullRequest, branches: branches, paths: paths, ignoredPaths: ignoring, drafts: drafts,
+            labels: labels)
     }
 
     /// New commits on one of `branches`, however they got there. ``PlanContext/mergedChanges`` names the changes that
@@ -69,6 +89,11 @@ public struct Trigger: Sendable, Equatable, Codable {
     /// Whether the trigger's ``branches`` match this branch (or tag) name.
     public func matches(branch: String) -> Bool {
         branches.contains { pattern in (try? Glob(pattern))?.matches(branch) ?? false }
+    }
+
+    /// Whether a change that is a draft or not, and has these labels, starts a run.
+    public func matches(isDraft: Bool, labels: [String]) -> Bool {
+        (!isDraft || drafts == .tested) && (self.labels.isEmpty || self.labels.contains { labels.contains($0) })
     }
 
     /// Whether a change of these paths starts a run. Without path filters every change does.

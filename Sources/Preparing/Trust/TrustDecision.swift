@@ -1,5 +1,6 @@
 import Watching
 import Results
+import Store
 import Git
 import Pipeline
 
@@ -19,6 +20,8 @@ package struct TrustFacts: Sendable, Equatable {
     var author: Signature
     /// The other authors of the tested commits. Set only for commits of a merge queue.
     var otherAuthors: [Signature] = []
+    /// Who brings it, as a connected forge says; then the author does not count. Nil where none is connected.
+    var contributor: Contributor?
     /// The paths that the run changes relative to the protected branch, with old names of renamed files; empty if
     /// unknown.
     var changedPaths: [String] = []
@@ -55,7 +58,9 @@ struct TrustDecision: Sendable, Equatable {
                 acts.append(
                     "\(facts.subject) is not merged into \(branch) protected branch, but the workflow is a release")
             }
-            if let author = ([facts.author] + facts.otherAuthors).first(where: { !policy.allows(author: $0) }) {
+            if let contributor = facts.contributor {
+                if let objection = policy.objection(to: contributor) { tests.append(objection) }
+            } else if let author = ([facts.author] + facts.otherAuthors).first(where: { !policy.allows(author: $0) }) {
                 tests.append("its author \(author.name) <\(author.email)> is not among the allowed authors")
             }
             tests += touched(facts, policy)

@@ -1,3 +1,5 @@
+import Results
+package import Store
 public import Pipeline
 
 package import Git
@@ -10,6 +12,8 @@ public struct TrustPolicy: Sendable, Equatable {
     public let allowedAuthors: [Glob]
     /// Globs over paths; a change that touches one needs approval.
     public let protectedPaths: [Glob]
+    /// Who may bring code without a person's word, where a forge says who somebody is.
+    public var contributors = ContributorRule.contributors
     /// Why this daemon runs no changes at all; nil if it does.
     public var refusal: String?
 
@@ -42,4 +46,34 @@ public struct TrustPolicy: Sendable, Equatable {
                 glob.matches(author.name) || glob.matches(author.email) || glob.matches(author.email.lowercased())
             }
     }
+
+    /// Why a person is asked about code that somebody at a connected forge brings; nil if nobody is.
+    ///
+    /// Allowed authors are logins here: what a commit says about its author is not asked where the forge knows better.
+    package func objection(to contributor: Contributor) -> String? {
+        let name = contributor.login.isEmpty ? "somebody" : contributor.login
+        if contributor.standing == .writer { return nil }
+        if contributor.standing == .unknown {
+            return contributors == .anyone && allowedAuthors.isEmpty ? nil : "the forge has not said who pushed it"
+        }
+        if !allowedAuthors.isEmpty {
+            let isAllowed = allowedAuthors.contains { $0.matches(contributor.login) }
+            return isAllowed ? nil : "\(name) may not push to the repository and is not among the allowed authors"
+        }
+        switch (contributors, contributor.standing) {
+        case (.writers, _): return "\(name) may not push to the repository"
+        case (.contributors, .newcomer): return "\(name) has no change merged yet"
+        case (.contributors, _), (.anyone, _): return nil
+        }
+    }
+}
+
+/// Who may bring code without a person's word, where a forge says who somebody is.
+public enum ContributorRule: String, Sendable, CaseIterable {
+    /// Those who may push.
+    case writers
+    /// They, and those who have had a change merged.
+    case contributors
+    /// Everybody.
+    case anyone
 }

@@ -20,6 +20,7 @@ struct DaemonOptionGroup: ParsableArguments {
     @Option(DeclaredSettings.protected, "glob") var protected: [GivenFlag] = []
     @Option(DeclaredSettings.allowAuthors, "glob") var allowedAuthors: [GivenFlag] = []
     @Option(DeclaredSettings.protectPaths, "glob") var protectedPaths: [GivenFlag] = []
+    @Option(DeclaredSettings.contributors, "who") var contributors: GivenFlag?
     @Flag(DeclaredSettings.allowUnsandboxed) var allowUnsandboxed = false
     @Option(DeclaredSettings.readable, "path") var readable: [GivenFlag] = []
     @Option(DeclaredSettings.writable, "path") var writable: [GivenFlag] = []
@@ -38,7 +39,7 @@ struct DaemonOptionGroup: ParsableArguments {
 
     /// The flags on the command line.
     var given: [GivenFlag] {
-        let single = [slots, grace, minimumFree, baseLimit, logLimit].compactMap { $0 }
+        let single = [slots, grace, minimumFree, baseLimit, logLimit, contributors].compactMap { $0 }
         let lists = [
             resources, protected, allowedAuthors, protectedPaths, readable, writable, shared, stepLimits, runLimits,
             treeLimits,

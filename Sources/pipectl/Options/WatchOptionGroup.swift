@@ -15,6 +15,12 @@ struct WatchOptionGroup: ParsableArguments {
     @Option(DeclaredSettings.notifyCommand, "command") var notifyCommand: GivenFlag?
     @Option(DeclaredSettings.notifyURL, "url") var notifyUrl: GivenFlag?
     @Option(DeclaredSettings.notifyOn, "event") var notifyOn: [GivenFlag] = []
+    @Flag(DeclaredSettings.editedCommands) var commandsEdited = false
+    @Option(DeclaredSettings.commandBots, "login") var commandsBot: [GivenFlag] = []
+    @Option(DeclaredSettings.listen, "address") var listen: GivenFlag?
+    @Option(DeclaredSettings.listenCertificate, "file") var listenCertificate: GivenFlag?
+    @Option(DeclaredSettings.listenKey, "file") var listenKey: GivenFlag?
+    @Option(DeclaredSettings.listenURL, "url") var listenUrl: GivenFlag?
 
     func validate() throws {
         if !notifyOn.isEmpty, notifyCommand == nil, notifyUrl == nil {
@@ -26,8 +32,10 @@ struct WatchOptionGroup: ParsableArguments {
     var given: [GivenFlag] {
         var given = [
             interval, fetchDeadline, keepFailed, keepFailedLimit, proofSampling, cleanRoom, notifyCommand, notifyUrl,
+            listen, listenCertificate, listenKey, listenUrl,
         ].compactMap { $0 }
-        given += notifyOn
+        given += notifyOn + commandsBot
+        if commandsEdited { given.append(GivenFlag(DeclaredSettings.editedCommands.setting, isOn: true)) }
         if notes { given.append(GivenFlag(DeclaredSettings.notes.setting, isOn: true)) }
         if let proofs { given.append(GivenFlag(DeclaredSettings.proofs.setting, isOn: proofs)) }
         if let refresh { given.append(GivenFlag(DeclaredSettings.refresh.setting, isOn: refresh)) }

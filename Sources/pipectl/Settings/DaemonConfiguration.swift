@@ -10,6 +10,7 @@ struct DaemonConfiguration {
     var protected: [String] = []
     var allowedAuthors: [String] = []
     var protectedPaths: [String] = []
+    var contributors = ContributorRule.contributors
     var isVerbose = false
 
     /// - Throws: ``GlobProblem`` for an invalid pattern; the table's checks reject these before.
@@ -17,6 +18,7 @@ struct DaemonConfiguration {
         var result = self
         result.options.trust = try TrustPolicy(
             protected: protected, allowedAuthors: allowedAuthors, protectedPaths: protectedPaths)
+        result.options.trust.contributors = contributors
         return result
     }
 }

@@ -1,4 +1,5 @@
 import Watching
+import Forges
 import Foundation
 import Git
 import Pipeline
@@ -16,10 +17,11 @@ enum DeclaredSettings {
         [slots, resources, grace, minimumFree, logLimit]
         + stepLimits + runLimits + treeLimits
         + [allowUnsandboxed, readable, writable, shared]
-        + [protected, allowAuthors, protectPaths]
+        + [protected, allowAuthors, protectPaths, contributors]
         + [proofs, proofSampling, snapshotLimit, refresh, cleanRoom, keepFailed, keepFailedLimit]
         + [interval, changes, target, since, fetchDeadline]
         + [notes, notifyCommand, notifyURL, notifyOn, verbose]
+        + [listen, listenCertificate, listenKey, listenURL] + [editedCommands, commandBots]
 
     // MARK: Capacity
 
@@ -130,6 +132,16 @@ enum DeclaredSettings {
         "trust.protectPaths", \.protectedPaths, flag: .option("protect-paths"),
         "Changes to paths that match this glob need approval; may be repeated.", check: glob)
 
+    static let contributors = DeclaredSetting(
+        setting: Setting(
+            "trust.contributors", .text, standard: .text(ContributorRule.contributors.rawValue),
+            flag: .option("contributors"),
+            "At a connected forge, whose changes run without approval: writers (who may push), contributors (also who had a change merged before) or anyone.",
+            check: { ContributorRule(rawValue: $0) == nil ? "there are writers, contributors and anyone." : nil })
+    ) { value, daemon in
+        if case .text(let text) = value, let rule = ContributorRule(rawValue: text) { daemon.contributors = rule }
+    }
+
     // MARK: Proofs and workspaces
 
     static let proofs = DeclaredSetting.flag(
@@ -218,6 +230,41 @@ enum DeclaredSettings {
     }.ofDaemon()
     static let verbose = DeclaredSetting.flag(
         "verbose", \.isVerbose, flag: .toggle("verbose"), "Write more to the daemon's log.")
+
+    // MARK: Webhooks
+
+    static let listen = DeclaredSetting.text(
+        "listen", \.options.listen.address, flag: .option("listen"),
+        "Hear webhooks of forges at this PORT of loopback, or HOST:PORT.",
+        check: { text in
+            do {
+                _ = try ListenAddress(text)
+                return nil
+            } catch { return "write PORT or HOST:PORT." }
+        }
+    ).ofDaemon()
+    static let listenCertificate = DeclaredSetting.text(
+        "listenCertificate", \.options.listen.certificate, flag: .option("listen-certificate"),
+        "A file in PEM with the certificate for TLS, and those that lead to its issuer."
+    ).ofDaemon()
+    static let listenKey = DeclaredSetting.text(
+        "listenKey", \.options.listen.key, flag: .option("listen-key"),
+        "A file in PEM with the certificate's key."
+    ).ofDaemon()
+    static let listenURL = DeclaredSetting.text(
+        "listenUrl", \.options.listen.url, flag: .option("listen-url"),
+        "The URL under which forges reach a proxy that passes webhooks on.",
+        check: { ListenSettings.problem(withURL: $0) }
+    ).ofDaemon()
+
+    static let editedCommands = DeclaredSetting.flag(
+        "commands.edited", \.options.commands.allowsEdited, flag: .toggle("commands-edited"),
+        "Obey commands in comments that were edited, too."
+    ).ofDaemon()
+    static let commandBots = DeclaredSetting.list(
+        "commands.bots", \.options.commands.bots, flag: .option("commands-bot"),
+        "A bot whose commands in comments are obeyed if it may push, by its login; may be repeated."
+    ).ofDaemon()
 
     private static let allEvents = NotifyEvent.Kind.allCases.map(\.rawValue).joined(separator: ", ")
 

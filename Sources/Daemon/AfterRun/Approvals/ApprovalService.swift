@@ -19,9 +19,18 @@ struct ApprovalService: Sendable {
     /// - Parameter user: The user at the other end of the socket according to the kernel, never according to the
     ///   client.
     func approve(_ request: ApproveRequest, user: UInt32) async throws -> CompletedAction {
+        try await approve(request, by: UserName.of(user), user: user)
+    }
+
+    /// The same for somebody who is known elsewhere.
+    ///
+    /// - Parameters:
+    ///   - name: Who answers, for people: a login name here, or `ada at GitHub`.
+    ///   - user: Their user id on this machine; nil for somebody at a forge.
+    func approve(_ request: ApproveRequest, by name: String, user: UInt32? = nil) async throws -> CompletedAction {
         let comment = request.comment.map { String($0.prefix(1_000)) }
         let outcome = try await index.answer(
-            request.run, step: request.step, request.isRejected ? .rejected : .approved, by: UserName.of(user),
+            request.run, step: request.step, request.isRejected ? .rejected : .approved, by: name,
             user: user, comment: comment?.isEmpty == true ? nil : comment)
         let subject = request.step.map { "step \"\($0)\" of run \(request.run)" } ?? "run \(request.run)"
         if request.step == nil { try await answers.settle(request.run) }

@@ -21,6 +21,15 @@ struct FixRequests: Sendable {
 
     /// Starts the fix, or finds the live one; replies with notes and with the result.
     func fix(_ id: RunID, _ reply: @escaping @Sendable (FixProgress) async throws -> Void) async throws {
+        let (attempt, running) = try await begin(id)
+        if let running { try await reply(.note("run \(running.run), \(running.role.inWords), is still running")) }
+        try await follow(id, from: attempt, reply)
+    }
+
+    /// Starts a fix, or finds the one that goes on.
+    ///
+    /// - Returns: The number of the attempt, and the part of it that goes on already.
+    func begin(_ id: RunID) async throws -> (attempt: Int, running: FixSequence.Part?) {
         guard let failed = try await index.run(id) else { throw RequestError.unknownRun(id) }
         try Self.check(failed)
         if await queue.scheduler.isRestricted { await queue.scheduler.startOnly([id]) }
@@ -37,10 +46,9 @@ struct FixRequests: Sendable {
             _ = try await queue.begin(.fixing(failed.request, role))
             try await index.setFixDue(id)
             await fixes.settle()
-            return try await follow(id, from: attempt, reply)
+            return (attempt, nil)
         }
-        try await reply(.note("run \(last.run), \(last.role.inWords), is still running"))
-        try await follow(id, from: last.role.attempt, reply)
+        return (last.role.attempt, last)
     }
 
     /// - Throws: ``RequestError`` for a run that can't be fixed.

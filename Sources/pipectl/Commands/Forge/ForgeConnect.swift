@@ -74,11 +74,26 @@ struct ForgeConnect: AsyncParsableCommand {
             )
         }
         if isNew { try store.keep(credential, for: facts.name) }
+        // Before the daemon hears of the connection: deliveries are signed with it from the first one on.
+        let secret: WebhookSecret
+        if let known = try store.webhookSecret(for: facts.name) {
+            secret = known
+        } else {
+            secret = WebhookSecret()
+            try store.keep(secret, for: facts.name)
+        }
         let request = ForgeConnectRequest(repository: place, address: try address.json())
-        _ = try await state.ask(.connectForge(request), "forge connect") {
-            if case .completed = $0 { true } else { nil }
+        let webhook = try await state.ask(.connectForge(request), "forge connect") { reply -> String?? in
+            if case .completed(.connectedForge(_, _, let webhook)) = reply { .some(webhook) } else { nil }
         }
         Terminal.say("connected: from the next run on, \(address.web) shows the verdicts of \(facts.name)")
+        guard let webhook else {
+            Terminal.say(
+                "webhooks are not heard, so pushes are found by looking; `pipectl watch --listen 8787` hears them")
+            return
+        }
+        Terminal.say("\nEnter this webhook at \(address.kind.title), so that pushes and comments are heard at once:")
+        Terminal.print(WebhookForm(url: webhook, secret: secret, kind: address.kind, credential: credential).text)
     }
 
     /// The credential, and whether it is to be stored.

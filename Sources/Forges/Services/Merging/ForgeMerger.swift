@@ -20,7 +20,7 @@ public struct ForgeMerger: Sendable {
             throw ForgeMergeError(
                 .notConnected, "\(repository) is not connected with a forge; run `pipectl forge connect URL`")
         }
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeLinks.configuration)
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeClient.configuration)
         do {
             guard let (credential, _) = try credentials.credential(for: repository) else {
                 throw ForgeMergeError(

@@ -9,7 +9,7 @@ public enum ForgeConnector {
     public static func identity(at address: ForgeAddress, with credential: ForgeCredential) async throws
         -> ForgeIdentity
     {
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeLinks.configuration)
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeClient.configuration)
         do {
             let identity = try await ForgeSession(address, credential, http: http).service.identity()
             try await http.shutdown()

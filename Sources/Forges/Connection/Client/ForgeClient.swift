@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import NIOHTTPCompression
 
 /// A forge's answer with a status below 400.
 struct ForgeAnswer: Sendable {
@@ -30,6 +31,8 @@ struct ForgeRequest: Sendable {
     var path: String
     var query: [String: String] = [:]
     var body: Data?
+    /// Names the answer that is known: the forge answers 304 where it is still the same.
+    var etag: String?
 
     enum Method: String, Sendable { case get = "GET", post = "POST", put = "PUT", patch = "PATCH" }
 
@@ -73,12 +76,22 @@ struct ForgeClient: Sendable {
     /// Sends `request` with `authorization` as the name and value of its header.
     ///
     /// - Throws: ``ForgeError``; `CancellationError`.
+    /// How all requests are sent: no redirects, bounded times and sizes.
+    static var configuration: HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow, timeout: .init(connect: .seconds(10), read: .seconds(20)))
+        configuration.connectionPool.idleTimeout = .seconds(30)
+        configuration.decompression = .enabled(limit: .size(mostBytes))
+        return configuration
+    }
+
     func send(_ request: ForgeRequest, authorization: (name: String, value: String)) async throws -> ForgeAnswer {
         var message = HTTPClientRequest(url: root + request.path + Self.query(request.query))
         message.method = HTTPMethod(rawValue: request.method.rawValue)
         for (name, value) in headers { message.headers.replaceOrAdd(name: name, value: value) }
         message.headers.replaceOrAdd(name: "User-Agent", value: "pipectl")
         message.headers.replaceOrAdd(name: authorization.name, value: authorization.value)
+        if let etag = request.etag { message.headers.replaceOrAdd(name: "If-None-Match", value: etag) }
         if let body = request.body {
             message.headers.replaceOrAdd(name: "Content-Type", value: "application/json")
             message.body = .bytes(ByteBuffer(bytes: body))

@@ -1,0 +1,68 @@
+import Archive
+import Control
+import Forges
+import Logging
+import Preparing
+import Running
+import Watching
+import Results
+import Store
+import ServiceLifecycle
+import StateFiles
+import Synchronization
+import SystemPackage
+
+/// What a daemon does at forges.
+extension Daemon {
+    /// The services that speak with forges, and the one that hears them where the settings say so.
+    ///
+    /// - Throws: `ForgeError` where the settings for webhooks are wrong.
+    func forgeServices() throws -> [any Service] {
+        guard !watchers.isEmpty else { return [] }
+        let credentials = ForgeCredentialStore(folder: FilePath(state.folder.forges))
+        let endpoint = WebhookEndpoint(secrets: credentials)
+        let facts = ForgeFacts(board: board, bundles: requests.queries.bundles)
+        let links = ForgeLinks(
+            index: state.index, credentials: credentials, endpoint: endpoint,
+            receivers: requests.commands.forges.receivers, host: forgeHost(), log: log,
+            news: { [news = board.news] in
+                let seen = Mutex(news.mark(of: []))
+                return ForgeNews {
+                    await news.wait(since: seen.withLock { $0 })
+                    seen.withLock { $0 = news.mark(of: []) }
+                }
+            },
+            facts: { try await facts.facts($0) },
+            resultFile: { [store = requests.queries.bundles.store] in try await store.resultFile($0, $1) })
+        var services: [any Service] = [UntilShutdown { await links.run() }]
+        if let options = try options.listen.options() {
+            services.append(WebhookServer(endpoint, options: options, log: log))
+        }
+        return services
+    }
+
+    /// What this daemon does for what its forges tell.
+    private func forgeHost() -> ForgeHost {
+        let commands = requests.commands
+        let orders = ChangeCommands(
+            index: state.index, runs: commands.runs, approvals: commands.approvals, fixes: commands.fixes,
+            land: { [landings = requests.landings] change, head, repository, person in
+                try await landings.land(
+                    LandRequest(repository: repository, change: change, head: head), by: person
+                ).inWords
+            })
+        return ForgeHost(
+            policy: options.commands,
+            look: { [watchers] in watchers[$0]?.wakeUp() },
+            lookAnew: { [watchers] in await watchers[$0]?.lookAnew() },
+            obey: { try await orders.obey($0) },
+            reconsider: { [index = state.index, queue, log] change, repository in
+                do {
+                    if try await index.reconsider(change, of: repository) { queue.wakeUp() }
+                } catch {
+                    log.warning("runs of change \(change) of \(repository) wait for approval still: \(error)")
+                }
+            },
+            noteWanted: { [news = board.news] in news.tellAll() })
+    }
+}

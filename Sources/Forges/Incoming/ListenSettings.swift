@@ -1,0 +1,29 @@
+/// What the settings say about webhooks, as they were typed.
+public struct ListenSettings: Sendable, Equatable {
+    /// `PORT` or `HOST:PORT`; nil: no webhooks are heard.
+    public var address: String?
+    /// Files in PEM.
+    public var certificate: String?
+    public var key: String?
+    /// The address under which forges reach it, where a proxy stands before it.
+    public var url: String?
+
+    public init() {}
+
+    /// How webhooks are heard; nil where they are not.
+    ///
+    /// - Throws: ``ForgeError`` with `.badAddress`.
+    public func options() throws -> ListenOptions? {
+        guard let address else { return nil }
+        return try ListenOptions(
+            address: try ListenAddress(address), certificate: certificate, key: key, url: url)
+    }
+
+    /// Why `text` is no address under which forges could reach this machine; nil if it is one.
+    public static func problem(withURL text: String) -> String? {
+        guard text.hasPrefix("https://") || text.hasPrefix("http://"), text.utf8.count <= 500,
+            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
+        else { return "it is not an http or https URL without a query." }
+        return nil
+    }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+public import Logging
+import NIOCore
+import NIOHTTPTypes
+import NIOSSL
+public import ServiceLifecycle
+
+/// Hears webhooks over HTTP until its group shuts down.
+public struct WebhookServer: Service {
+    /// Connections that are open at a time; more wait in the kernel.
+    static let mostConnections = 128
+    /// Longest time for one request to arrive, and for a connection to say nothing, in seconds.
+    static let deadline = 10.0
+
+    private let endpoint: WebhookEndpoint
+    private let options: ListenOptions
+    private let deadline: Double
+    private let log: Logger
+    private let whenListening: @Sendable (_ port: Int) async -> Void
+
+    /// - Parameter whenListening: Called with the port once it accepts connections.
+    public init(
+        _ endpoint: WebhookEndpoint, options: ListenOptions, log: Logger,
+        whenListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+    ) {
+        self.init(endpoint, options: options, deadline: Self.deadline, log: log, whenListening: whenListening)
+    }
+
+    init(
+        _ endpoint: WebhookEndpoint, options: ListenOptions, deadline: Double, log: Logger,
+        whenListening: @escaping @Sendable (_ port: Int) async -> Void
+    ) {
+        (self.endpoint, self.options, self.deadline) = (endpoint, options, deadline)
+        (self.log, self.whenListening) = (log, whenListening)
+    }
+
+    /// - Throws: ``ForgeError`` with `.badAddress` where the address is taken, or the certificate can't be used.
+    public func run() async throws {
+        let server = try server()
+        var quiet = log
+        // Who knocks on an open port must not fill the log.
+        quiet.logLevel = .critical
+        let application = Application(
+            responder: CallbackResponder { (request: Request, _: BasicRequestContext) in await respond(request) },
+            server: server,
+            configuration: ApplicationConfiguration(
+                address: .hostname(options.address.host, port: options.address.port),
+                availableConnectionsDelegate: MaximumAvailableConnections(Self.mostConnections, logger: quiet)),
+            onServerRunning: { channel in
+                let port = channel.localAddress?.port ?? options.address.port
+                log.notice("webhooks are heard at \(options.root)/hooks/REPOSITORY")
+                await whenListening(port)
+            }, logger: quiet)
+        do {
+            try await application.run()
+        } catch let error as IOError {
+            throw ForgeError(
+                .badAddress,
+                "webhooks can't be heard at \(options.address.text): \(error); set `listen` to a free address")
+        }
+    }
+
+    private func server() throws -> HTTPServerBuilder {
+        let deadline = deadline
+        let http = HTTPServerBuilder.http1(
+            configuration: .init(
+                additionalChannelHandlers: [RequestDeadline(seconds: deadline)],
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 32 << 10, maxHeaderFieldCount: 100)))
+        guard let certificate = options.certificate, let key = options.key else { return http }
+        do {
+            var tls = TLSConfiguration.makeServerConfiguration(
+                certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
+                privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
+            tls.minimumTLSVersion = .tlsv12
+            return try .tls(http, tlsConfiguration: tls)
+        } catch {
+            throw ForgeError(
+                .badAddress, "\(certificate) and \(key) can't be used for TLS: \(error); both must be in PEM")
+        }
+    }
+
+    private func respond(_ request: Request) async -> Response {
+        var headers: [String: String] = [:]
+        for field in request.headers where headers[field.name.canonicalName] == nil {
+            headers[field.name.canonicalName] = field.value
+        }
+        let path = request.head.path ?? ""
+        if let refusal = endpoint.refusal(method: request.method.rawValue, path: path, headers: headers) {
+            return response(refusal, closes: true)
+        }
+        do {
+            let body = try await request.body.collect(upTo: WebhookEndpoint.mostBytes)
+            return response(
+                endpoint.answer(path: path, headers: headers, body: Data(body.readableBytesView)), closes: false)
+        } catch is NIOTooManyBytesError {
+            return response(WebhookEndpoint.tooLarge, closes: true)
+        } catch {
+            return response(WebhookEndpoint.Answer(status: 400, text: "the body did not arrive"), closes: true)
+        }
+    }
+
+    /// - Parameter closes: What is left of a body that nobody wants is not read.
+    private func response(_ answer: WebhookEndpoint.Answer, closes: Bool) -> Response {
+        var headers: HTTPFields = [.contentType: "text/plain; charset=utf-8"]
+        if closes { headers[.connection] = "close" }
+        return Response(
+            status: .init(code: answer.status), headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(string: answer.text + "\n")))
+    }
+}
+
+/// Closes a connection whose next request has not arrived in time, however slowly its bytes drip.
+private final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    private let time: TimeAmount
+    private var timer: Scheduled<Void>?
+    /// Whether the request that arrives has its answer already, as a refused one has before its body came.
+    private var isAnswered = true
+
+    init(seconds: Double) { time = .milliseconds(Int64(seconds * 1_000)) }
+
+    func handlerAdded(context: ChannelHandlerContext) { start(context) }
+    func handlerRemoved(context: ChannelHandlerContext) { stop() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        stop()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head: isAnswered = false
+        case .body: break
+        case .end: if isAnswered { start(context) } else { stop() }
+        }
+        context.fireChannelRead(data)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        // The answer is written; the next request has the same time.
+        if case .end = unwrapOutboundIn(data) {
+            isAnswered = true
+            start(context)
+        }
+        context.write(data, promise: promise)
+    }
+
+    private func start(_ context: ChannelHandlerContext) {
+        stop()
+        let channel = context.channel
+        timer = context.eventLoop.scheduleTask(in: time) { channel.close(mode: .all, promise: nil) }
+    }
+
+    private func stop() {
+        timer?.cancel()
+        timer = nil
+    }
+}

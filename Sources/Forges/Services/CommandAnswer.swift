@@ -1,0 +1,43 @@
+import Foundation
+import Reports
+
+/// How a command in a comment is answered: by a reaction, and where there is something to say by a comment.
+struct CommandAnswer: Sendable, Equatable, Codable {
+    var change: Int
+    /// The comment that held the command.
+    var comment: Int
+    var isObeyed: Bool
+    /// One sentence without its full stop; may quote foreign text.
+    var text: String
+}
+
+extension ForgeSession {
+    /// Answers a command in a comment. Repeating it changes nothing.
+    func show(_ answer: CommandAnswer, after past: ForgePast) async throws -> String? {
+        struct Reaction: Encodable { var content: String }
+        struct Body: Encodable { var body: String }
+        let content = answer.isObeyed ? "+1" : "-1"
+        let root =
+            address.kind == .gitlab
+            ? "/projects/\(ForgeRequest.part(address.project))/merge_requests/\(answer.change)"
+            : "/repos/\(address.project)/issues"
+        if address.kind != .gitlab {
+            // The same reaction twice is one.
+            _ = try await send(.send(.post, "\(root)/comments/\(answer.comment)/reactions", Reaction(content: content)))
+            if answer.isObeyed { return nil }
+        }
+        let list = address.kind == .gitlab ? "\(root)/notes" : "\(root)/\(answer.change)/comments"
+        let mark = mark.answer(to: answer.comment, change: answer.change)
+        if past.isUncertain {
+            let comments =
+                address.kind == .gitea || address.kind == .forgejo
+                ? try await send(.get(list)).decode([ForgeComment].self)
+                : try await pages(list, of: ForgeComment.self)
+            if let known = ForgeComment.oldest(comments, marked: mark) { return "\(known.id)" }
+        }
+        let text = MarkdownText.inline(answer.text, limit: 1_000)
+        let sign = answer.isObeyed ? "👍" : "👎"
+        let made = try await send(.send(.post, list, Body(body: "\(mark)\n\(sign) \(text)"))).decode(ForgeComment.self)
+        return "\(made.id)"
+    }
+}
