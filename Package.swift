@@ -166,8 +166,8 @@ let package = Package(
             name: "Preparing",
             dependencies: [
                 "Archive", "Concurrency", "Control", "Diagnostics", "Engine", "Forges", "Git", "Pipeline",
-                "ProofKeys", "Reports", "Results", "Sandbox", "Settings", "StateFiles", "Store", "TerminalText",
-                "Watching", "WorkflowPrograms", "Workspaces",
+                "PlanRules", "ProofKeys", "Reports", "Results", "Sandbox", "Settings", "StateFiles", "Store",
+                "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),

@@ -50,12 +50,12 @@ let areas = [
     Area(
         "evaluating", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
-        "Sources/ForeignText", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules",
-        "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
-        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Sources/swift-reader",
-        "Tests/EvaluatingTests", "Tests/RunSamples", "Tests/Support"
+        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/Masking", "Sources/Pipeline",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
+        "Sources/swift-reader", "Tests/EvaluatingTests", "Tests/RunSamples", "Tests/Support"
     ),
     Area(
         "fault", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
@@ -109,11 +109,11 @@ let areas = [
     Area(
         "preparing", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
-        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing",
-        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
-        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Sources/stepinit", "Tests/PreparingTests", "Tests/Support"
+        "Sources/Forges", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules",
+        "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
+        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/stepinit", "Tests/PreparingTests", "Tests/Support"
     ),
     Area(
         "project-setup", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -141,10 +141,10 @@ let areas = [
     Area(
         "running", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
-        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing",
-        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Forges", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules",
+        "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
+        "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
         "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/RunSamples",
         "Tests/RunningTests", "Tests/Support"
     ),

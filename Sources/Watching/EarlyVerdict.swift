@@ -4,6 +4,7 @@ import Diagnostics
 import Engine
 package import Git
 import Pipeline
+import PlanRules
 package import Results
 import Store
 
