@@ -4,7 +4,6 @@ import Diagnostics
 import Engine
 package import Git
 import Pipeline
-import PlanRules
 package import Results
 import Store
 

@@ -1,3 +1,4 @@
+import Diagnostics
 import Results
 
 /// Finds the SARIF files of a run that go to code scanning.

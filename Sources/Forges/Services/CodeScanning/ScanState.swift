@@ -1,4 +1,3 @@
-import Diagnostics
 public import Results
 
 /// A SARIF file that the forge's code scanning should receive.
