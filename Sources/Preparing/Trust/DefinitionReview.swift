@@ -3,6 +3,7 @@ package import Results
 import Engine
 import Git
 import Pipeline
+import PlanRules
 package import WorkflowPrograms
 
 /// Examines the workflow definition of a change. The result is a finding for the reader, never part of the verdict.
