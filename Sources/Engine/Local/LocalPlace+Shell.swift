@@ -21,7 +21,7 @@ extension LocalPlace {
         let prepared = try command(
             of: StepAttempt(
                 step: bare, number: 1, label: "open-\(UInt32.random(in: 0 ... .max))",
-                environment: environment.merging(bare.environment) { _, new in new }, grace: .zero))
+                environment: StepAttempt.environment(of: bare, number: 1, environment), grace: .zero))
         guard let runSandbox else {
             return OpenedStep(
                 words: [stepInit.string, "--chdir", prepared.workingDirectory.string, "--"] + words,

@@ -25,6 +25,18 @@ package struct StepAttempt: Sendable {
         self.grace = grace
     }
 
+    /// The variables of a step, without those that name paths of the place.
+    ///
+    /// - Parameter common: The variables of every step of the run.
+    static func environment(of step: PlannedStep, number: Int, _ common: [String: String]) -> [String: String] {
+        var environment = common.merging(step.environment) { _, new in new }
+        environment["PIPECTL_STEP"] = step.name
+        environment[StepVariable.attempt] = String(number)
+        // Programs choose colours by the terminal type; `pipectl logs` and the pages understand this one.
+        if step.hasTerminal { environment["TERM"] = environment["TERM"] ?? "xterm-256color" }
+        return environment
+    }
+
     /// Whether the step needs a folder to publish in.
     package var publishes: Bool { !step.publishes.isEmpty || step.action == .closure || step.review != nil }
 }

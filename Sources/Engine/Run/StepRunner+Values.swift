@@ -13,15 +13,11 @@ import SystemPackage
 extension StepRunner {
     /// An attempt of a step, with the variables and secrets that it is given.
     func attempt(_ number: Int, of step: PlannedStep, label: String) -> StepAttempt {
-        var environment = setting.environment
-        for name in setting.withheld[step.name] ?? [] { environment[name] = nil }
-        environment.merge(step.environment) { _, new in new }
-        environment["PIPECTL_STEP"] = step.name
-        environment[StepVariable.attempt] = String(number)
-        // Programs choose colours by the terminal type; `pipectl logs` and the pages understand this one.
-        if step.hasTerminal { environment["TERM"] = environment["TERM"] ?? "xterm-256color" }
+        var common = setting.environment
+        for name in setting.withheld[step.name] ?? [] { common[name] = nil }
         return StepAttempt(
-            step: step, number: number, label: label, environment: environment,
+            step: step, number: number, label: label,
+            environment: StepAttempt.environment(of: step, number: number, common),
             secrets: setting.secrets.given(to: step), grace: setting.grace)
     }
 
