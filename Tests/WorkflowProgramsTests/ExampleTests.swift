@@ -37,8 +37,10 @@ import Testing
     @Test(arguments: try pages) func `the workflows of a page compile and can be planned`(page: String) async throws {
         let blocks = try Self.text(of: page).components(separatedBy: "```swift\n").dropFirst()
             .map { $0.components(separatedBy: "```")[0] }
-        // The page that explains `@main` shows it; here all workflows of a page are in one set.
-        let text = blocks.joined(separator: "\n").replacing(/(?m)^@main .*$/, with: "")
+            .enumerated().map { $1.hasPrefix("static ") ? "enum Members\($0) {\n\($1)}\n" : $1 }
+        // A page that explains `@main` shows it; here all workflows of a page are in one set.
+        let text = blocks.joined(separator: "\n").replacing(/(?m)^@main [^\n]*\{\n(?: [^\n]*\n)*\}$/, with: "")
+            .replacing(/(?m)^@main .*$/, with: "")
         let names = text.matches(of: /(?m)^let (\w+) = Workflow/).map { String($0.1) }
         try #require(!names.isEmpty)
         let program = try await ProgramRoom.current.cache().program(
