@@ -45,7 +45,7 @@ public struct Trigger: Sendable, Equatable, Codable {
     /// without one no change is a draft, and none has labels.
     ///
     /// - Parameters:
-    ///   - branches: Target branches, as globs; none means every target.
+    ///   - branches: Target branches, as globs; at least one.
     ///   - paths: Globs. Only changes that touch a matching path start a run; none means all changes.
     ///   - ignoring: Globs of paths that are ignored, for example `"docs/**"`.
     ///   - drafts: Whether drafts start runs. One that becomes ready starts those that it did not.

@@ -55,6 +55,14 @@ enum HelpExamples {
         ],
         "protect": [("pipectl protect main", ""), ("pipectl protect develop --repository website", "")],
         "cancel": [("pipectl cancel 22", "")],
+        "land": [
+            ("pipectl land 7", ""), ("pipectl land 9 --priority 10", "before the others"),
+            ("pipectl land 7 --cancel", "takes it out of the queue"),
+        ],
+        "queue": [
+            ("pipectl queue", ""), ("pipectl queue --freeze 'the release is being built'", ""),
+            ("pipectl queue --resume", ""),
+        ],
         "rerun": [
             ("pipectl rerun 22", ""), ("pipectl rerun 22 --failed", "repeats only what failed"),
         ],
