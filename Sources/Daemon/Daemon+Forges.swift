@@ -21,7 +21,9 @@ extension Daemon {
         guard !watchers.isEmpty else { return [] }
         let credentials = ForgeCredentialStore(folder: FilePath(state.folder.forges))
         let endpoint = WebhookEndpoint(secrets: credentials)
-        let facts = ForgeFacts(board: board, bundles: requests.queries.bundles)
+        let listen = try options.listen.options()
+        let facts = ForgeFacts(
+            board: board, bundles: requests.queries.bundles, hasButtons: listen != nil)
         let links = ForgeLinks(
             index: state.index, credentials: credentials, endpoint: endpoint,
             receivers: requests.commands.forges.receivers, host: forgeHost(), log: log,
@@ -35,8 +37,8 @@ extension Daemon {
             facts: { try await facts.facts($0) },
             resultFile: { [store = requests.queries.bundles.store] in try await store.resultFile($0, $1) })
         var services: [any Service] = [UntilShutdown { await links.run() }]
-        if let options = try options.listen.options() {
-            services.append(WebhookServer(endpoint, options: options, log: log))
+        if let listen {
+            services.append(WebhookServer(endpoint, options: listen, log: log))
         }
         return services
     }

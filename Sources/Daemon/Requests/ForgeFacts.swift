@@ -12,9 +12,12 @@ import Results
 struct ForgeFacts: Sendable {
     let board: LiveBoard
     let bundles: BundleQuery
+    /// True if the daemon listens for webhooks: only then does it hear of a press.
+    let hasButtons: Bool
 
     func facts(_ summary: RunSummary) async throws -> ForgeRunFacts {
         var facts = ForgeRunFacts(summary: summary)
+        facts.hasButtons = hasButtons
         switch summary.state {
         case .queued: break
         case .running:
