@@ -1,7 +1,6 @@
 import Evaluating
 import Watching
 import Preparing
-import Workspaces
 import Control
 import Archive
 import Concurrency
@@ -20,8 +19,15 @@ import Sandbox
 /// The state of the workspace before the fixer started.
 struct FixBeginning: Sendable {
     var role: FixRole
+    /// The path at which this machine sees the workspace.
+    var view: String
     var scan: WorkspaceScan
     var harvest: FixHarvest
+}
+
+/// A fixer has to work on the machine of the daemon, which makes the commit.
+struct FixerElsewhere: Error, CustomStringConvertible {
+    var description: String { "a fixer can only work on the daemon's own machine" }
 }
 
 /// The workspace of a fixer: a run of one step in the failed run's files, from which the daemon makes a commit.
@@ -35,8 +41,7 @@ struct FixerWorkspace: Sendable {
 
     /// Writes the fixer's input and records the state of its workspace; nil for all other runs.
     func begin(
-        _ prepared: RunPreparation, _ run: QueuedRun, in repository: WatchedRepository, _ space: Workspace,
-        folder: String
+        _ prepared: RunPreparation, _ run: QueuedRun, in repository: WatchedRepository, _ view: String?, folder: String
     ) async throws -> FixBeginning? {
         guard let role = run.request.fix, role.isMaking, let head = OID(hex: run.request.head) else { return nil }
         let harvest = FixHarvest(
@@ -64,12 +69,12 @@ struct FixerWorkspace: Sendable {
         let material = FixMaterial(
             role: role, request: run.request, markdown: try await failed(.markdown), json: try await failed(.json),
             earlier: earlier, minutes: Int(((prepared.declaration.fix?.timeout ?? 600) / 60).rounded(.up)))
-        let view = space.view
+        guard let view else { throw FixerElsewhere() }
         let scan = try await withRepository(at: repository.store) { store in
             try material.write(to: LocalPlace.values(in: folder))
             return try harvest.scan(view, store: store)
         }
-        return FixBeginning(role: role, scan: scan, harvest: harvest)
+        return FixBeginning(role: role, view: view, scan: scan, harvest: harvest)
     }
 
     private func scratch(in folder: String) async throws -> String {
@@ -86,7 +91,7 @@ struct FixerWorkspace: Sendable {
     /// Call it before the workspace is closed, when no process of the run is alive.
     func end(
         _ beginning: FixBeginning?, _ outcome: inout RunOutcome, _ run: QueuedRun, in repository: WatchedRepository,
-        _ space: Workspace, folder: String
+        folder: String
     ) async -> FixRecord? {
         guard let beginning else { return nil }
         var record = FixRecord(role: beginning.role)
@@ -101,7 +106,7 @@ struct FixerWorkspace: Sendable {
             return record
         }
         do {
-            let (harvest, scan, view) = (beginning.harvest, beginning.scan, space.view)
+            let (harvest, scan, view) = (beginning.harvest, beginning.scan, beginning.view)
             let (message, ref) = (Self.message(beginning.role, run.request), Self.ref(beginning.role, run))
             var made = try await withRepository(at: repository.store) { store -> (FixHarvest.Result, Made?) in
                 let result = try harvest.take(since: scan, from: view, into: store)

@@ -14,49 +14,52 @@ import Pipeline
 import Sandbox
 import WorkflowPrograms
 
-/// The phase that provides the surroundings of steps: sandbox, workspace, secrets, and the input of reviewers and
-/// fixers.
+/// The phase that provides the surroundings of steps: a place, secrets, and the input of reviewers and fixers.
 struct ProvidePhase: Sendable {
-    let sandbox: SandboxSource
-    let workspaces: WorkspaceProvider
+    let places: any PlaceProvider
+    let secrets: SecretSource
     let reviews: ReviewMaterial
     let fixer: FixerWorkspace
     let log: Logger
 
     /// The surroundings of a run while its steps run; ``ProvidePhase/close(_:_:_:outcome:)`` takes them back.
     struct Provided: Sendable {
-        let enclosed: RunSandboxLease
-        let lease: WorkspaceProvider.Lease
+        let place: any ProvidedPlace
         let secrets: RunSecrets
         /// By step.
         let reviews: [String: ReviewInput]
         let fix: FixBeginning?
     }
 
+    /// - Parameter nextPlaces: How many places the runs that follow may soon need; nil if nothing is to be made ready.
     /// - Throws: ``EarlyVerdict`` for unmerged code without a sandbox; errors of Git or the disk. Then nothing is left
     ///   to give back.
-    func provide(_ task: RunTask, _ prepared: RunPreparation, _ proofs: RunProofs) async throws -> Provided {
+    func provide(
+        _ task: RunTask, _ prepared: RunPreparation, _ proofs: RunProofs, nextPlaces: (@Sendable () -> Int)? = nil
+    ) async throws -> Provided {
         try await makeFolders(task, prepared)
-        let secrets = try await sandbox.secrets(for: prepared, of: task.run)
-        let run = prepared.preparedRun(task)
-        let enclosed = try sandbox.lease(run, at: task.place)
-        let lease: WorkspaceProvider.Lease
+        let secrets = try await secrets.secrets(for: prepared, of: task.run)
+        let folder = task.place.folder
+        let reviews = try await reviews.write(prepared, task.run, in: task.repository, folder: folder)
+        let (workflow, program) = (task.request.workflow, prepared.program)
+        let place: any ProvidedPlace
         do {
-            lease = try await workspaces.provide(
-                run, in: enclosed, at: task.place, isWhole: proofs.leaveAll(of: prepared.plan))
-        } catch {
-            enclosed.close(sandbox.sandboxing)
-            throw error
+            place = try await places.provide(
+                PlaceOrder(
+                    run: prepared.preparedRun(task), directories: task.place,
+                    isWhole: proofs.leaveAll(of: prepared.plan), rooms: reviews.compactMapValues(\.room),
+                    closureCommand: { program.closureCommand(workflow: workflow, step: $0, contextFile: $1) },
+                    nextPlaces: nextPlaces))
+        } catch let error as SandboxUnavailable {
+            throw EarlyVerdict(verdict: .infrastructure, reason: error.reason)
         }
         do {
-            let folder = task.place.folder
             return Provided(
-                enclosed: enclosed, lease: lease, secrets: secrets,
-                reviews: try await reviews.write(prepared, task.run, in: task.repository, folder: folder),
-                fix: try await fixer.begin(prepared, task.run, in: task.repository, lease.workspace, folder: folder))
+                place: place, secrets: secrets, reviews: reviews,
+                fix: try await fixer.begin(
+                    prepared, task.run, in: task.repository, place.workspaceView, folder: folder))
         } catch {
-            await workspaces.abandon(lease)
-            enclosed.close(sandbox.sandboxing)
+            await place.abandon()
             throw error
         }
     }
@@ -76,51 +79,30 @@ struct ProvidePhase: Sendable {
         }
     }
 
-    /// Takes the fixer's commit, unmounts the workspace, and gives the sandbox back.
+    /// Takes the fixer's commit, and ends the use of the place by steps.
     func close(
         _ provided: Provided, _ task: RunTask, _ prepared: RunPreparation, outcome: inout RunOutcome
-    ) async -> FinishedWorkspace {
-        let (enclosed, lease) = (provided.enclosed, provided.lease)
+    ) async -> (place: any FinishedPlace, fix: FixRecord?) {
         let fix = await fixer.end(
-            provided.fix, &outcome, task.run, in: task.repository, lease.workspace, folder: task.place.folder)
-        await workspaces.close(lease)
-        var finished = FinishedWorkspace(
-            workspace: lease.workspace, choice: lease.choice, prepared: prepared.preparedRun(task),
-            hasPassed: outcome.verdict == .passed, isAllEnded: outcome.isAllEnded, user: enclosed.runSandbox?.user,
-            objects: task.repository.source.objectFolders, resumed: lease.resumption?.kept.run, fix: fix)
-        if finished.isAllEnded { finished.isAllEnded = enclosed.close(sandbox.sandboxing) }
+            provided.fix, &outcome, task.run, in: task.repository, folder: task.place.folder)
+        let finished = await provided.place.close(
+            hasPassed: outcome.verdict == .passed, isAllEnded: outcome.isAllEnded)
         if !finished.isAllEnded {
             log.error(
                 "run \(task.id): a process of it could not be ended; its user and caches stay in use until the daemon restarts"
             )
         }
-        outcome.findings =
-            (lease.notResumed.map { [$0] } ?? []) + provided.secrets.findings(for: prepared.plan) + outcome.findings
-        return finished
+        outcome.findings = provided.place.findings + provided.secrets.findings(for: prepared.plan) + outcome.findings
+        return (finished, fix)
     }
 
     /// Records that no step needed a workspace, so the run leaves no snapshot.
-    func skip(_ task: RunTask, _ prepared: RunPreparation) async {
-        _ = await workspaces.snapshots.leaving(prepared.preparedRun(task), isWhole: false)
-    }
+    func skip(_ task: RunTask, _ prepared: RunPreparation) async { await places.skip(prepared.preparedRun(task)) }
 }
 
-/// The source of runs' sandboxes and secrets.
-struct SandboxSource: Sendable {
-    let sandboxing: Sandboxing
+/// The source of runs' secrets.
+struct SecretSource: Sendable {
     let state: StateFolder
-    let options: BoxOptions
-
-    /// - Throws: ``EarlyVerdict`` for unmerged code without a sandbox.
-    func lease(_ run: PreparedRun, at place: RunDirectories) throws -> RunSandboxLease {
-        do {
-            return try RunSandboxLease.make(
-                run, state: state, folders: options.folders, allowsUnsandboxed: options.allowsUnsandboxed,
-                sandboxing: sandboxing, place: place)
-        } catch let error as SandboxUnavailable {
-            throw EarlyVerdict(verdict: .infrastructure, reason: error.reason)
-        }
-    }
 
     /// The secrets that the run's steps name; none unless its code is merged.
     func secrets(for prepared: RunPreparation, of run: QueuedRun) async throws -> RunSecrets {

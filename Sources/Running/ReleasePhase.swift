@@ -12,17 +12,16 @@ import Sandbox
 
 /// The last phase: gives back what a run used, and removes its folders.
 struct ReleasePhase: Sendable {
-    let workspaces: WorkspaceProvider
     let users: StepUsers
     /// Removes folders when that disturbs no run; nil if each run removes its own.
     let reaper: DirectoryReaper?
     let log: Logger
 
     /// - Parameters:
-    ///   - finished: Nil if the run ended before it had a workspace.
+    ///   - finished: Nil if the run ended before it had a place.
     ///   - report: The recorded report; nil for a run without one.
-    func release(_ finished: FinishedWorkspace?, _ task: RunTask, report: Report?) async {
-        if let finished { await workspaces.release(finished, in: task.place, report: report) }
+    func release(_ finished: (any FinishedPlace)?, _ task: RunTask, report: Report?) async {
+        await finished?.release(report)
         await closeSandbox(of: task.place)
         await unpinMerge(of: task)
         let isLeft = await reaper?.add { await removeFolders(of: task) } ?? false
@@ -30,8 +29,8 @@ struct ReleasePhase: Sendable {
     }
 
     /// The same for a run that was put back. Its folders are removed at once, since it may start again at any moment.
-    func putBack(_ finished: FinishedWorkspace?, _ task: RunTask) async {
-        if let finished { await workspaces.release(finished, in: task.place, report: nil) }
+    func putBack(_ finished: (any FinishedPlace)?, _ task: RunTask) async {
+        await finished?.release(nil)
         await closeSandbox(of: task.place)
         await unpinMerge(of: task)
         await removeFolders(of: task)

@@ -15,8 +15,8 @@ package struct RunEnding: Sendable {
     var draft: ReportDraft
     /// Paths below the run's folder of results.
     var resultFiles: [String] = []
-    /// Nil if the run ended before it had a workspace.
-    var workspace: FinishedWorkspace?
+    /// Nil if the run ended before it had a place.
+    var place: (any FinishedPlace)?
     /// Why the run has no verdict and is queued again; nil if it has a verdict.
     var putBack: String?
     /// Whether its workflow wants failures of the branch bisected.
@@ -43,11 +43,11 @@ package struct RunEnding: Sendable {
     /// Records the results of the steps.
     mutating func take(_ ended: EndedSteps, _ prepared: RunPreparation) {
         let outcome = ended.outcome
-        workspace = ended.workspace
-        report.base = ended.workspace?.base
-        report.cold = ended.workspace?.cold
-        report.resumed = ended.workspace?.resumed
-        report.fix = ended.workspace?.fix ?? report.fix
+        place = ended.place
+        report.base = ended.place?.base
+        report.cold = ended.place?.cold
+        report.resumed = ended.place?.resumed
+        report.fix = ended.fix ?? report.fix
         report.findings += ended.review.map { [$0] } ?? []
         report.verdict = outcome.verdict
         report.reason = outcome.reason
@@ -86,6 +86,8 @@ struct EndedSteps: Sendable {
     var outcome: RunOutcome
     /// The finding about the workflow definition that the change brings.
     var review: Finding?
-    /// Nil if every step was proved, so that none needed a workspace.
-    var workspace: FinishedWorkspace?
+    /// Nil if every step was proved, so none needed a place.
+    var place: (any FinishedPlace)?
+    /// The result of a fixer; nil for all other runs.
+    var fix: FixRecord?
 }

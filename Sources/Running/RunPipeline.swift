@@ -37,7 +37,7 @@ struct RunPipeline: Sendable {
             ending.report, task.request, tests: ending.draft.tests, files: files(ending, task))
         if isRecorded { monitor.recorded(ending, task) }
         monitor.ended(task.id)
-        await release.release(ending.workspace, task, report: isRecorded ? ending.report : nil)
+        await release.release(ending.place, task, report: isRecorded ? ending.report : nil)
         return ending.report
     }
 
@@ -82,7 +82,7 @@ struct RunPipeline: Sendable {
             monitor.proved(settled.steps, task.id)
             return EndedSteps(outcome: settled, review: await prepare.definitionReview(task, prepared))
         }
-        let provided = try await provide.provide(task, prepared, proofs)
+        let provided = try await provide.provide(task, prepared, proofs, nextPlaces: nextPlaces(task))
         monitor.running(task.id)
         // Concurrent with the steps, so that a long compilation does not lengthen the run.
         async let review = prepare.definitionReview(task, prepared)
@@ -90,10 +90,17 @@ struct RunPipeline: Sendable {
         var outcome = await execute.execute(
             task, prepared, proofs, provided, journal: record.journal(of: task.run))
         let finished = await provide.close(provided, task, prepared, outcome: &outcome)
-        if provided.lease.resumption == nil {
+        if provided.place.resumption == nil {
             await lookUp.judge(&outcome, by: proofs, prepared, task.run, in: task.repository)
         }
-        return EndedSteps(outcome: outcome, review: await review, workspace: finished)
+        return EndedSteps(outcome: outcome, review: await review, place: finished.place, fix: finished.fix)
+    }
+
+    /// How many places like the one of this run the next runs of its repository may soon need.
+    private func nextPlaces(_ task: RunTask) -> (@Sendable () -> Int)? {
+        guard task.request.background == nil else { return nil }
+        let (name, most, live) = (task.request.repository, execute.options.slots, monitor.live)
+        return { min(live.count(of: name), most) }
     }
 
     /// Ends a run that has no verdict yet; nothing of it is archived.
@@ -101,7 +108,7 @@ struct RunPipeline: Sendable {
         var report = ending.report
         (report.verdict, report.reason, report.endedAt) = (.needsApproval, reason, Date())
         monitor.ended(task.id)
-        await release.putBack(ending.workspace, task)
+        await release.putBack(ending.place, task)
         return report
     }
 

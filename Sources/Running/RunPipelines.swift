@@ -56,23 +56,23 @@ package struct RunPipelines: Sendable {
                 index: state.index, store: state.archive, options: options, sandboxing: sandboxing,
                 toolchain: programs.toolchain, log: log),
             provide: ProvidePhase(
-                sandbox: SandboxSource(sandboxing: sandboxing, state: state.folder, options: options),
-                workspaces: provider, reviews: ReviewMaterial(index: state.index, reports: state.archive),
+                places: LocalPlaces(
+                    sandboxing: sandboxing, state: state.folder, folders: options.folders,
+                    allowsUnsandboxed: options.allowsUnsandboxed, stepInit: tools.stepInit, workspaces: provider,
+                    sandboxPool: workspaces.sandboxPool),
+                secrets: SecretSource(state: state.folder),
+                reviews: ReviewMaterial(index: state.index, reports: state.archive),
                 fixer: FixerWorkspace(
                     index: state.index, store: state.archive, bundle: bundle,
                     reader: reader),
                 log: log),
             execute: ExecutePhase(
-                pool: pool, approval: approval, order: order,
-                settings: .init(
-                    stepInit: tools.stepInit, options: options, controlGroups: sandboxing.controlGroups,
-                    sandboxPool: workspaces.sandboxPool),
-                monitor: monitor),
+                pool: pool, approval: approval, order: order, options: options, monitor: monitor),
             evaluate: Evaluation(index: state.index, reports: state.archive, bases: workspaces.bases, log: log),
             reader: reader,
             record: recorder,
             release: ReleasePhase(
-                workspaces: provider, users: sandboxing.users, reaper: workspaces.reaper, log: log),
+                users: sandboxing.users, reaper: workspaces.reaper, log: log),
             monitor: monitor)
     }
 

@@ -31,12 +31,10 @@ package struct FinishedWorkspace: Sendable {
     package var objects: [String] = []
     /// The run whose retained workspace it started from.
     package var resumed: RunID?
-    /// The result of a fixer; nil for all other runs.
-    package var fix: FixRecord?
 
     package init(
         workspace: Workspace, choice: SnapshotChoice, prepared: PreparedRun, hasPassed: Bool, isAllEnded: Bool,
-        user: StepUser? = nil, objects: [String] = [], resumed: RunID? = nil, fix: FixRecord? = nil
+        user: StepUser? = nil, objects: [String] = [], resumed: RunID? = nil
     ) {
         self.workspace = workspace
         self.choice = choice
@@ -46,7 +44,6 @@ package struct FinishedWorkspace: Sendable {
         self.user = user
         self.objects = objects
         self.resumed = resumed
-        self.fix = fix
     }
 
     /// The snapshot for the report; nil if the workspace was not over one.

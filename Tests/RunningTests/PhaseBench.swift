@@ -108,22 +108,25 @@ struct PhaseBench {
 
     private var reader: SwiftReaderProcess { SwiftReaderProcess(beside: nil, .none) }
 
-    var provide: ProvidePhase {
+    func provide() throws -> ProvidePhase {
         ProvidePhase(
-            sandbox: SandboxSource(sandboxing: sandboxing, state: state, options: options), workspaces: workspaces,
-            reviews: ReviewMaterial(index: index, reports: store),
+            places: LocalPlaces(
+                sandboxing: sandboxing, state: state, folders: options.folders,
+                allowsUnsandboxed: options.allowsUnsandboxed, stepInit: try Installation.stepInit(),
+                workspaces: workspaces),
+            secrets: SecretSource(state: state), reviews: ReviewMaterial(index: index, reports: store),
             fixer: FixerWorkspace(index: index, store: store, bundle: { _ in "" }, reader: reader), log: Self.log)
     }
 
-    func execute() throws -> ExecutePhase {
+    var execute: ExecutePhase {
         ExecutePhase(
             pool: SlotPool(slots: 2), approval: approval, order: order,
-            settings: .init(stepInit: try Installation.stepInit(), options: options), monitor: monitor)
+            options: options, monitor: monitor)
     }
 
     var release: ReleasePhase {
         ReleasePhase(
-            workspaces: workspaces, users: sandboxing.users, reaper: nil, log: Self.log)
+            users: sandboxing.users, reaper: nil, log: Self.log)
     }
 
     /// All phases. No workflow can be compiled, so a run gets no further than its preparation.
@@ -138,7 +141,7 @@ struct PhaseBench {
             lookUp: ProofSearch(
                 index: index, store: store, options: options, sandboxing: sandboxing, toolchain: programs.toolchain,
                 log: Self.log),
-            provide: provide, execute: try execute(), evaluate: Evaluation(always: [], judging: []), reader: reader,
+            provide: try provide(), execute: execute, evaluate: Evaluation(always: [], judging: []), reader: reader,
             record: recorder,
             release: release, monitor: monitor)
     }

@@ -56,13 +56,13 @@ import RunSamples
             bench.monitor.began(task)
             bench.monitor.planned(prepared.plan, task.id)
             let proofs = RunProofs(keyed: KeyedPlan(prepared.plan, KeyFacts()))
-            let provided = try await bench.provide.provide(task, prepared, proofs)
+            let provided = try await bench.provide().provide(task, prepared, proofs)
             #expect(bench.exists("\(task.place.workspace)/file"))
-            var outcome = try await bench.execute().execute(task, prepared, proofs, provided, journal: nil)
+            var outcome = await bench.execute.execute(task, prepared, proofs, provided, journal: nil)
             #expect(outcome.verdict == .passed, "\(outcome.reason)")
             #expect(bench.live.run(task.id)?.steps.map(\.record.status) == [.passed])
-            let finished = await bench.provide.close(provided, task, prepared, outcome: &outcome)
-            #expect(finished.isAllEnded && finished.hasPassed)
+            let finished = try await bench.provide().close(provided, task, prepared, outcome: &outcome).place
+            #expect(finished.isAllEnded)
             await bench.release.release(finished, task, report: RunSample.report(task.id, task.request))
             #expect(!bench.exists(task.place.workspace) && !bench.exists(task.place.folder))
             #expect(await bench.kept.all.isEmpty)
@@ -74,10 +74,10 @@ import RunSamples
             let task = try await bench.task()
             let prepared = try bench.prepared(task, [fail])
             let proofs = RunProofs(keyed: KeyedPlan(prepared.plan, KeyFacts()))
-            let provided = try await bench.provide.provide(task, prepared, proofs)
-            var outcome = try await bench.execute().execute(task, prepared, proofs, provided, journal: nil)
+            let provided = try await bench.provide().provide(task, prepared, proofs)
+            var outcome = await bench.execute.execute(task, prepared, proofs, provided, journal: nil)
             #expect(outcome.verdict == .failed)
-            let finished = await bench.provide.close(provided, task, prepared, outcome: &outcome)
+            let finished = try await bench.provide().close(provided, task, prepared, outcome: &outcome).place
             let report = RunSample.report(task.id, task.request, verdict: .failed, steps: outcome.steps)
             #expect(await bench.recorder.record(report, task.request))
             await bench.release.release(finished, task, report: report)
@@ -86,10 +86,10 @@ import RunSamples
             let again = try await bench.task {
                 ($0.kind, $0.nonce) = (.rerun(RunKind.Rerun(of: task.id, resumes: true)), "again")
             }
-            let next = try await bench.provide.provide(again, try bench.prepared(again, [fail]), proofs)
-            #expect(next.lease.notResumed == nil)
+            let next = try await bench.provide().provide(again, try bench.prepared(again, [fail]), proofs)
+            #expect(next.place.findings.isEmpty && next.place.resumption != nil)
             #expect(bench.exists("\(again.place.workspace)/made"))
-            await bench.workspaces.abandon(next.lease)
+            await next.place.abandon()
         }
     }
 
@@ -98,9 +98,9 @@ import RunSamples
             let task = try await bench.task()
             let prepared = try bench.prepared(task, [fail])
             let proofs = RunProofs(keyed: KeyedPlan(prepared.plan, KeyFacts()))
-            let provided = try await bench.provide.provide(task, prepared, proofs)
-            var outcome = try await bench.execute().execute(task, prepared, proofs, provided, journal: nil)
-            let finished = await bench.provide.close(provided, task, prepared, outcome: &outcome)
+            let provided = try await bench.provide().provide(task, prepared, proofs)
+            var outcome = await bench.execute.execute(task, prepared, proofs, provided, journal: nil)
+            let finished = try await bench.provide().close(provided, task, prepared, outcome: &outcome).place
             await bench.release.release(finished, task, report: nil)
             #expect(await bench.kept.all.isEmpty)
             #expect(!bench.exists(task.place.workspace))
@@ -115,7 +115,7 @@ import RunSamples
             }
             let prepared = try bench.prepared(task, [pass])
             let error = await #expect(throws: EarlyVerdict.self) {
-                _ = try await bench.provide.provide(
+                _ = try await bench.provide().provide(
                     task, prepared, RunProofs(keyed: KeyedPlan(prepared.plan, KeyFacts())))
             }
             #expect(error?.verdict == .infrastructure)

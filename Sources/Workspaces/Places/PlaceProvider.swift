@@ -1,0 +1,80 @@
+package import Engine
+package import Results
+
+/// Prepares places for runs: on this machine, or on another.
+package protocol PlaceProvider: Sendable {
+    /// Prepares a place with the tested files of a run.
+    ///
+    /// - Throws: ``SandboxUnavailable``; errors of Git, of the disk or of the machine. There is nothing to give back then.
+    func provide(_ order: PlaceOrder) async throws -> any ProvidedPlace
+
+    /// Notes that no step of a run needed a place.
+    func skip(_ run: PreparedRun) async
+}
+
+/// What a place is prepared for.
+package struct PlaceOrder: Sendable {
+    package var run: PreparedRun
+    /// The folders of the run on this machine.
+    package var directories: RunDirectories
+    /// Whether the workspace will have the outputs of all steps of the plan.
+    package var isWhole: Bool
+    /// By step, the folders of a review.
+    package var rooms: [String: ReviewRoom]
+    /// Returns the command that starts a closure step, which finds its context in a file.
+    package var closureCommand: @Sendable (_ step: String, _ contextFile: String) -> [String]
+    /// How many places the runs that follow may soon need; nil if nothing is to be made ready for them.
+    package var nextPlaces: (@Sendable () -> Int)?
+
+    package init(
+        run: PreparedRun, directories: RunDirectories, isWhole: Bool, rooms: [String: ReviewRoom],
+        closureCommand: @escaping @Sendable (_ step: String, _ contextFile: String) -> [String],
+        nextPlaces: (@Sendable () -> Int)? = nil
+    ) {
+        self.run = run
+        self.directories = directories
+        self.isWhole = isWhole
+        self.rooms = rooms
+        self.closureCommand = closureCommand
+        self.nextPlaces = nextPlaces
+    }
+}
+
+/// A place that a run has. Give it back by ``close(hasPassed:isAllEnded:)`` after the last step, or by ``abandon()``.
+package protocol ProvidedPlace: Sendable {
+    /// Where the steps are run.
+    var place: any RunPlace { get }
+    /// The path at which this machine sees the workspace; nil if it is on another machine, where no fixer can work.
+    var workspaceView: String? { get }
+    /// The retained workspace that the run continues in.
+    var resumption: Resumption? { get }
+    /// What the report says about how the workspace was chosen.
+    var findings: [Finding] { get }
+    /// Whether the next run must wait until the processes of this one have ended.
+    var delaysNextRun: Bool { get }
+
+    /// Ends the use of the workspace by steps.
+    ///
+    /// - Parameter isAllEnded: Whether every process of the run has ended, as far as the engine knows.
+    func close(hasPassed: Bool, isAllEnded: Bool) async -> any FinishedPlace
+
+    /// Gives everything back if no step could start.
+    func abandon() async
+}
+
+/// What is left of a place after the last step. Call ``release(_:)`` once the verdict is recorded.
+package protocol FinishedPlace: Sendable {
+    /// The snapshot that the run started from.
+    var base: Report.Base? { get }
+    /// Why the run started fresh, if that is known.
+    var cold: String? { get }
+    /// The run whose retained workspace it continued in.
+    var resumed: RunID? { get }
+    /// Whether every process of the run has certainly ended.
+    var isAllEnded: Bool { get }
+
+    /// Keeps the workspace for later runs where that is wanted, and gives the rest back.
+    ///
+    /// - Parameter report: The recorded report; nil if there is none: then the run leaves nothing.
+    func release(_ report: Report?) async
+}
