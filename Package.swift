@@ -146,8 +146,8 @@ let package = Package(
         .target(
             name: "Workspaces",
             dependencies: [
-                "Archive", "CLinux", "Concurrency", "Control", "Engine", "Git", "Pipeline", "Results", "Sandbox",
-                "StateFiles", "Store", "SystemCalls", "TerminalText", "WorkflowPrograms",
+                "Archive", "CLinux", "Concurrency", "Control", "DaemonLog", "Engine", "Git", "Pipeline", "Results",
+                "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText", "WorkflowPrograms",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -156,36 +156,36 @@ let package = Package(
         .target(
             name: "Watching",
             dependencies: [
-                "Archive", "Concurrency", "Control", "Diagnostics", "Engine", "Git", "Pipeline", "PlanRules",
-                "RefHints", "Results", "Sandbox", "StateFiles", "Store", "TerminalText", "WorkflowPrograms",
-                "Workspaces",
+                "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "Git", "Pipeline",
+                "PlanRules", "RefHints", "Results", "Sandbox", "StateFiles", "Store", "TerminalText",
+                "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         .target(
             name: "Preparing",
             dependencies: [
-                "Archive", "Concurrency", "Control", "Diagnostics", "Engine", "Forges", "Git", "Pipeline",
-                "PlanRules", "ProofKeys", "Reports", "Results", "Sandbox", "Settings", "StateFiles", "Store",
-                "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
+                "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "Forges", "Git",
+                "Pipeline", "PlanRules", "ProofKeys", "Reports", "Results", "Sandbox", "Settings", "StateFiles",
+                "Store", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         .target(
             name: "Evaluating",
             dependencies: [
-                "Archive", "Control", "Diagnostics", "Engine", "Git", "Pipeline", "Preparing", "Reports", "Results",
-                "Sandbox", "StateFiles", "Store", "TerminalText", "TestIntegrity", "Watching", "WorkflowPrograms",
-                "Workspaces",
+                "Archive", "Control", "DaemonLog", "Diagnostics", "Engine", "Git", "Pipeline", "Preparing", "Reports",
+                "Results", "Sandbox", "StateFiles", "Store", "TerminalText", "TestIntegrity", "Watching",
+                "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         .target(
             name: "Running",
             dependencies: [
-                "Archive", "Concurrency", "Control", "Engine", "Evaluating", "Git", "Masking", "Pipeline",
-                "Preparing", "ProofKeys", "Reports", "Results", "Sandbox", "Secrets", "StateFiles", "Store",
-                "TerminalText", "TestIntegrity", "Watching", "WorkflowPrograms", "Workspaces",
+                "Archive", "Concurrency", "Control", "DaemonLog", "Engine", "Evaluating", "Git", "Masking",
+                "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Sandbox", "Secrets", "StateFiles",
+                "Store", "TerminalText", "TestIntegrity", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -193,8 +193,8 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "Archive", "CAllocator", "Concurrency", "Control", "Engine", "Evaluating", "Forges", "Git",
-                "MergeQueue", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Running", "Sandbox",
+                "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Engine", "Evaluating", "Forges",
+                "Git", "MergeQueue", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Running", "Sandbox",
                 "StateFiles", "Store", "SystemCalls", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -224,9 +224,13 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "DaemonLog",
+            dependencies: ["Results", "TerminalText", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: settings),
+        .target(
             name: "Forges",
             dependencies: [
-                "Concurrency", "Diagnostics", "Pipeline", "Reports", "Results", "Store", "TerminalText",
+                "Concurrency", "DaemonLog", "Diagnostics", "Pipeline", "Reports", "Results", "Store", "TerminalText",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -256,8 +260,9 @@ let package = Package(
         .target(
             name: "Client",
             dependencies: [
-                "Archive", "Control", "Daemon", "Engine", "Forges", "Git", "Pipeline", "Preparing", "Reports",
-                "Results", "StateFiles", "Store", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
+                "Archive", "Control", "Daemon", "DaemonLog", "Engine", "Forges", "Git", "Pipeline", "Preparing",
+                "Reports", "Results", "StateFiles", "Store", "TerminalText", "Watching", "WorkflowPrograms",
+                "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -272,8 +277,8 @@ let package = Package(
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "AgentTools", "Archive", "Client", "Control", "Daemon", "Engine", "Evaluating", "Forges", "Git",
-                "MCP", "Pipeline", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox",
+                "AgentTools", "Archive", "Client", "Control", "Daemon", "DaemonLog", "Engine", "Evaluating", "Forges",
+                "Git", "MCP", "Pipeline", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox",
                 "Secrets", "Settings", "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity",
                 "TestReports", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -307,6 +312,9 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "DaemonLogTests", dependencies: ["DaemonLog", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
         .testTarget(name: "MergeQueueTests", dependencies: ["MergeQueue", "TestBasics"], swiftSettings: settings),

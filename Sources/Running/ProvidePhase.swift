@@ -1,3 +1,4 @@
+import DaemonLog
 import Watching
 import Preparing
 import Concurrency
@@ -91,7 +92,7 @@ struct ProvidePhase: Sendable {
         if finished.isAllEnded { finished.isAllEnded = enclosed.close(sandbox.sandboxing) }
         if !finished.isAllEnded {
             log.error(
-                "run \(task.id): a process of it could not be ended; its user and caches stay in use until the daemon restarts"
+                "run \(task.id): a process of it could not be ended; its user and caches stay in use until the daemon restarts", metadata: .code(.processSurvived, run: task.id)
             )
         }
         outcome.findings =

@@ -1,3 +1,4 @@
+import DaemonLog
 import Foundation
 public import Logging
 public import Results
@@ -172,7 +173,9 @@ public struct ForgeLinks: Sendable {
                 return
             } catch {
                 // Try again at the next news, at the latest in a minute: a credential may be set meanwhile.
-                log.warning("nothing is shown at the forge of \(record.repository): \(error)")
+                log.warning(
+                    "nothing is shown at the forge of \(record.repository): \(error)",
+                    metadata: .code(.forgeUnusable, repository: record.repository))
             }
             await withTaskGroup(of: Void.self) { [pause] group in
                 group.addTask { await listener.wait() }

@@ -1,3 +1,4 @@
+import DaemonLog
 import Pipeline
 import Settings
 import Preparing
@@ -12,6 +13,7 @@ struct DaemonConfiguration {
     var protectedPaths: [String] = []
     var contributors = ContributorRule.contributors
     var isVerbose = false
+    var logFormat = LogFormat.text
 
     /// - Throws: ``GlobProblem`` for an invalid pattern; the table's checks reject these before.
     func finished() throws -> DaemonConfiguration {

@@ -1,5 +1,6 @@
 import Watching
 import Forges
+import DaemonLog
 import Foundation
 import Git
 import Pipeline
@@ -22,6 +23,7 @@ enum DeclaredSettings {
         + [interval, changes, target, since, fetchDeadline]
         + [notes, notifyCommand, notifyURL, notifyOn, verbose]
         + [listen, listenCertificate, listenKey, listenURL] + [editedCommands, commandBots]
+        + [notes, notifyCommand, notifyURL, notifyOn, verbose, logFormat]
 
     // MARK: Capacity
 
@@ -230,6 +232,14 @@ enum DeclaredSettings {
     }.ofDaemon()
     static let verbose = DeclaredSetting.flag(
         "verbose", \.isVerbose, flag: .toggle("verbose"), "Write more to the daemon's log.")
+    static let logFormat = BoxSetting(
+        setting: Setting(
+            "log.format", .text, standard: .text(LogFormat.text.rawValue), flag: .option("log-format"),
+            "The daemon's log on standard error: text, or json for an object in each line (docs/log.md).",
+            check: { LogFormat(rawValue: $0) == nil ? "there are text and json." : nil })
+    ) { value, box in
+        if case .text(let name) = value { box.logFormat = LogFormat(rawValue: name) ?? .text }
+    }.ofDaemon()
 
     // MARK: Webhooks
 
