@@ -293,7 +293,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Git", "Pipeline", "Reports", "Results", "Store", .product(name: "GRDB", package: "GRDB.swift"),
+                "DaemonLog", "Git", "Pipeline", "Reports", "Results", "Store", "TestBasics",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Tests/Support", swiftSettings: settings),
@@ -318,7 +319,11 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
         .testTarget(name: "MergeQueueTests", dependencies: ["MergeQueue", "TestBasics"], swiftSettings: settings),
-        .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "SettingsTests",
+            dependencies: [
+                "Settings", "TestBasics", "TestSupport",
+            ], swiftSettings: settings),
         .testTarget(
             name: "GitTests",
             dependencies: [
@@ -336,7 +341,10 @@ let package = Package(
         .testTarget(name: "TerminalTextTests", dependencies: ["TerminalText", "TestBasics"], swiftSettings: settings),
         .testTarget(name: "MaskingTests", dependencies: ["Masking", "TestBasics"], swiftSettings: settings),
         .testTarget(
-            name: "TestReportsTests", dependencies: ["Diagnostics", "Results", "TestReports"], exclude: ["Fixtures"],
+            name: "TestReportsTests",
+            dependencies: [
+                "Diagnostics", "Results", "TestBasics", "TestReports",
+            ], exclude: ["Fixtures"],
             swiftSettings: settings),
         .testTarget(
             name: "DiagnosticsTests",
@@ -350,14 +358,14 @@ let package = Package(
         .testTarget(
             name: "SandboxTests",
             dependencies: [
-                "Concurrency", "Pipeline", "Sandbox", "stepinit", "TestSupport",
+                "Concurrency", "Pipeline", "Sandbox", "stepinit", "TestBasics", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "WorkflowProgramsTests",
             dependencies: [
-                "Engine", "Pipeline", "PlanRules", "ProjectSetup", "Sandbox", "WorkflowPrograms",
+                "Engine", "Pipeline", "PlanRules", "ProjectSetup", "Sandbox", "TestBasics", "WorkflowPrograms",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -375,28 +383,34 @@ let package = Package(
         .testTarget(
             name: "StoreTests",
             dependencies: [
-                "Git", "Pipeline", "Results", "Store", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "Git", "Pipeline", "Results", "Store", "TestBasics", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "ArchiveTests",
             dependencies: [
-                "Archive", "Git", "Pipeline", "Results", "Store", "TestSupport",
+                "Archive", "Git", "Pipeline", "Results", "Store", "TestBasics", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "StateFilesTests",
             dependencies: [
-                "Control", "StateFiles", "SystemCalls", "TestSupport",
+                "Control", "StateFiles", "SystemCalls", "TestBasics", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "RefHintsTests", dependencies: ["RefHints", "TestSupport"], swiftSettings: settings),
+            name: "RefHintsTests",
+            dependencies: [
+                "RefHints", "TestBasics", "TestSupport",
+            ], swiftSettings: settings),
         .testTarget(
             name: "SecretsTests",
-            dependencies: ["Engine", "Masking", "Pipeline", "Secrets", "StateFiles", "TestSupport"],
+            dependencies: [
+                "Engine", "Masking", "Pipeline", "Secrets", "StateFiles", "TestBasics", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ControlTests", dependencies: ["Control", "Results", "SystemCalls", "TestBasics", "TestSupport"],
@@ -404,8 +418,8 @@ let package = Package(
         .testTarget(
             name: "WorkspacesTests",
             dependencies: [
-                "CLinux", "Concurrency", "Engine", "Git", "Pipeline", "Results", "Sandbox", "StateFiles",
-                "stepinit", "Store", "SystemCalls", "TestSupport", "WorkflowPrograms", "Workspaces",
+                "CLinux", "Concurrency", "Engine", "Git", "Pipeline", "Results", "Sandbox", "StateFiles", "stepinit",
+                "Store", "SystemCalls", "TestBasics", "TestSupport", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -429,7 +443,7 @@ let package = Package(
             name: "PreparingTests",
             dependencies: [
                 "Archive", "Engine", "Git", "Pipeline", "Preparing", "ProofKeys", "Results", "Sandbox", "stepinit",
-                "Store", "TestSupport", "Watching", "WorkflowPrograms", "Workspaces",
+                "Store", "TestBasics", "TestSupport", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
@@ -437,7 +451,7 @@ let package = Package(
             name: "EvaluatingTests",
             dependencies: [
                 "Engine", "Evaluating", "Pipeline", "Reports", "Results", "RunSamples", "stepinit", "Store",
-                "swift-reader", "TestIntegrity", "TestSupport", "WorkflowPrograms", "Workspaces",
+                "swift-reader", "TestBasics", "TestIntegrity", "TestSupport", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
@@ -446,7 +460,7 @@ let package = Package(
             dependencies: [
                 "Archive", "Concurrency", "Control", "Engine", "Evaluating", "Git", "Pipeline", "Preparing",
                 "ProofKeys", "Results", "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit", "Store",
-                "TestSupport", "Watching", "WorkflowPrograms", "Workspaces",
+                "TestBasics", "TestSupport", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
@@ -454,8 +468,8 @@ let package = Package(
             name: "DaemonTests",
             dependencies: [
                 "Archive", "Control", "Daemon", "Engine", "Git", "MergeQueue", "Pipeline", "Preparing", "Results",
-                "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit", "Store", "TestSupport", "Watching",
-                "Workspaces",
+                "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit", "Store", "TestBasics", "TestSupport",
+                "Watching", "Workspaces",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -470,26 +484,30 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
-        .testTarget(name: "ProjectSetupTests", dependencies: ["ProjectSetup", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "ProjectSetupTests",
+            dependencies: [
+                "ProjectSetup", "TestBasics", "TestSupport",
+            ], swiftSettings: settings),
         .testTarget(
             name: "pipectlTests",
             dependencies: [
                 "Client", "Control", "Git", "pipectl", "Pipeline", "Preparing", "Reports", "Results", "Settings",
-                "StateFiles", "TestSupport", "Watching",
+                "StateFiles", "TestBasics", "TestSupport", "Watching",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Pipeline", "pipectl", "Reports", "Results", "Settings", "stepinit", "Store", "swift-reader",
-                "TestSupport",
+                "DaemonLog", "pipectl", "Pipeline", "Reports", "Results", "Settings", "stepinit", "Store",
+                "swift-reader", "TestBasics", "TestSupport",
             ],
             exclude: ["Escape/probe.c"], swiftSettings: settings),
         .testTarget(
             name: "FaultTests",
             dependencies: [
-                "pipectl", "Pipeline", "Reports", "Results", "stepinit", "TestBasics", "TestSupport",
+                "DaemonLog", "pipectl", "Pipeline", "Reports", "Results", "stepinit", "TestBasics", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["Shims"], swiftSettings: settings),

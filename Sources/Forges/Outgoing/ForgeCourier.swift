@@ -89,7 +89,9 @@ struct ForgeCourier: Sendable {
         // A commit may be tested before the forge has received it, and a missing permission may be granted later.
         let isPatient = [.notFound, .forbidden].contains(error.code) && item.failures + 1 < Self.mostRefusals
         guard error.mayPass || isPatient else {
-            log.error("\(repository): \(item.thing) can't be shown at the forge: \(error)", metadata: .code(.forgeRefused, repository: repository))
+            log.error(
+                "\(repository): \(item.thing) can't be shown at the forge: \(error)",
+                metadata: .code(.forgeRefused, repository: repository))
             // Of a review, a part may have been shown before.
             try await index.refuseForgeItem(
                 item.id, version: item.version, why: error.description, isUncertain: item.thing.hasPrefix("review "))

@@ -51,7 +51,8 @@ struct Watch: AsyncParsableCommand {
         var options = configuration.options
         let logger = Log.daemon(configuration.isVerbose ? .debug : .info, configuration.logFormat)
         let shutdown = ShutdownNotice {
-            logger.notice("the steps received the signal as well: their runs start again when the daemon starts",
+            logger.notice(
+                "the steps received the signal as well: their runs start again when the daemon starts",
                 metadata: .code(.stoppedWithSteps))
             Foundation.exit(0)
         }
@@ -158,7 +159,9 @@ struct SignalService: Service {
     }
 
     private func drain() async {
-        log.notice("shutting down after the running runs have ended; a second signal cancels them", metadata: .code(.shuttingDown))
+        log.notice(
+            "shutting down after the running runs have ended; a second signal cancels them",
+            metadata: .code(.shuttingDown))
         await daemon.drain()
     }
 }
