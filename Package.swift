@@ -298,6 +298,14 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Tests/Support", swiftSettings: settings),
+        // A forge on loopback that answers as a test wants.
+        .target(
+            name: "TestForge",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Tests/TestForge", swiftSettings: settings),
         .testTarget(
             name: "ForgesTests",
             dependencies: [
@@ -501,7 +509,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "DaemonLog", "pipectl", "Pipeline", "Reports", "Results", "Settings", "stepinit", "Store",
-                "swift-reader", "TestBasics", "TestSupport",
+                "swift-reader", "TestBasics", "TestForge", "TestSupport",
             ],
             exclude: ["Escape/probe.c"], swiftSettings: settings),
         .testTarget(

@@ -75,6 +75,17 @@ public enum LogCode: String, Sendable, CaseIterable {
     /// A process of a run could not be ended.
     case processSurvived = "process-survived"
 
+    // MARK: Merge queue
+
+    /// A change is in the merge queue of a branch; it is in the line's `change`.
+    case changeQueued = "change-queued"
+    /// A change left the merge queue: landed, failed, or taken out.
+    case changeLeftQueue = "change-left-queue"
+    /// The merge queue does not land anything until a person or a push helps.
+    case queueFrozen = "queue-frozen"
+    /// The merge queue could not go on; it is tried again.
+    case queueStopped = "queue-stopped"
+
     // MARK: Workspaces and sandboxes
 
     /// Where a run's workspace comes from.

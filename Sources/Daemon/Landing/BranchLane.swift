@@ -57,6 +57,14 @@ struct BranchLane: Sendable {
         }
         if let frozen = change.after.frozen, change.before.frozen == nil {
             log.warning("\(repository.name): the merge queue of \(branch) is frozen: \(frozen)", metadata: .code(.queueFrozen, repository: repository.name))
+            log.notice(
+                "\(repository.name): change \(departure.entry.change) into \(branch): \(departure.inWords)",
+                metadata: .code(.changeLeftQueue, repository: repository.name, ["change": departure.entry.change]))
+        }
+        if let frozen = change.after.frozen, change.before.frozen == nil {
+            log.warning(
+                "\(repository.name): the merge queue of \(branch) is frozen: \(frozen)",
+                metadata: .code(.queueFrozen, repository: repository.name))
         }
         try await runs.end(change.before.wantedRuns.subtracting(change.after.wantedRuns))
         try await pin(change)

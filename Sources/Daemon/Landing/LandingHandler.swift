@@ -68,6 +68,9 @@ struct LandingHandler: Sendable {
             .enqueue(wish), of: repository.name, branch: branch,
             new: QueueState(target: wanted.targetCommit, rules: found.rules))
         log.notice("\(repository.name): change \(name) is queued for \(branch), by \(person)", metadata: .code(.changeQueued, repository: repository.name, ["change": name]))
+        log.notice(
+            "\(repository.name): change \(name) is queued for \(branch), by \(person)",
+            metadata: .code(.changeQueued, repository: repository.name, ["change": name]))
         news.tellAll()
         let before = change?.after.entries.firstIndex { $0.change == name } ?? 0
         return .queuedLanding(change: name, branch: branch, before: before)
@@ -105,6 +108,9 @@ struct LandingHandler: Sendable {
                     .notQueued, "change \(entry.change) lands in \(queue.branch) at this moment; it can't be stopped")
             }
             log.notice("\(repository): change \(entry.change) is taken out of the merge queue of \(queue.branch)", metadata: .code(.changeLeftQueue, repository: repository, ["change": entry.change]))
+            log.notice(
+                "\(repository): change \(entry.change) is taken out of the merge queue of \(queue.branch)",
+                metadata: .code(.changeLeftQueue, repository: repository, ["change": entry.change]))
             news.tellAll()
             return .cancelledLanding(change: entry.change, branch: queue.branch)
         }

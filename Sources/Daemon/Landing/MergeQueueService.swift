@@ -81,6 +81,8 @@ actor MergeQueueLane {
                 if failures % 10 == 1 {
                     log.error(
                         "\(repository.name): the merge queue does not go on (\(failures) times in a row): \(error)", metadata: .code(.queueStopped, repository: repository.name))
+                        "\(repository.name): the merge queue does not go on (\(failures) times in a row): \(error)",
+                        metadata: .code(.queueStopped, repository: repository.name))
                 }
             }
             let pause = failures == 0 ? Self.longestPause : min(.seconds(1 << min(failures, 8)), Self.longestPause)
@@ -102,6 +104,9 @@ actor MergeQueueLane {
             }
         } catch {
             log.warning("\(repository.name): runs of an earlier merge queue may go on: \(error)", metadata: .code(.queueStopped, repository: repository.name))
+            log.warning(
+                "\(repository.name): runs of an earlier merge queue may go on: \(error)",
+                metadata: .code(.queueStopped, repository: repository.name))
         }
     }
 
