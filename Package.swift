@@ -325,6 +325,7 @@ let package = Package(
         .testTarget(
             name: "DaemonLogTests", dependencies: ["DaemonLog", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
+        .testTarget(name: "ConcurrencyTests", dependencies: ["Concurrency", "TestBasics"], swiftSettings: settings),
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
         .testTarget(name: "MergeQueueTests", dependencies: ["MergeQueue", "TestBasics"], swiftSettings: settings),
         .testTarget(
@@ -426,8 +427,8 @@ let package = Package(
         .testTarget(
             name: "WorkspacesTests",
             dependencies: [
-                "CLinux", "Concurrency", "Engine", "Git", "Pipeline", "Results", "Sandbox", "StateFiles", "stepinit",
-                "Store", "SystemCalls", "TestBasics", "TestSupport", "WorkflowPrograms", "Workspaces",
+                "CLinux", "Concurrency", "DaemonLog", "Engine", "Git", "Pipeline", "Results", "Sandbox", "StateFiles",
+                "stepinit", "Store", "SystemCalls", "TestBasics", "TestSupport", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
