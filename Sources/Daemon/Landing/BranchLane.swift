@@ -53,10 +53,6 @@ struct BranchLane: Sendable {
     func apply(_ event: QueueEvent) async throws -> Step {
         guard let change = try await queues.apply(event, of: repository.name, branch: branch) else { return .changed }
         for departure in change.departures {
-            log.notice("\(repository.name): change \(departure.entry.change) into \(branch): \(departure.inWords)", metadata: .code(.changeLeftQueue, repository: repository.name, ["change": departure.entry.change]))
-        }
-        if let frozen = change.after.frozen, change.before.frozen == nil {
-            log.warning("\(repository.name): the merge queue of \(branch) is frozen: \(frozen)", metadata: .code(.queueFrozen, repository: repository.name))
             log.notice(
                 "\(repository.name): change \(departure.entry.change) into \(branch): \(departure.inWords)",
                 metadata: .code(.changeLeftQueue, repository: repository.name, ["change": departure.entry.change]))

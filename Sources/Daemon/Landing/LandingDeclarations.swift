@@ -42,7 +42,6 @@ struct LandingDeclarations: Sendable {
         do {
             program = try await definitions.program(at: source, tree: tree, repository)
         } catch let early as EarlyVerdict {
-            log.error("\(repository.name): nothing lands in \(branch), because its workflows/ can't be used: \(early)", metadata: .code(.queueStopped, repository: repository.name))
             log.error(
                 "\(repository.name): nothing lands in \(branch), because its workflows/ can't be used: \(early)",
                 metadata: .code(.queueStopped, repository: repository.name))

@@ -67,7 +67,6 @@ struct LandingHandler: Sendable {
         let change = try await queues.apply(
             .enqueue(wish), of: repository.name, branch: branch,
             new: QueueState(target: wanted.targetCommit, rules: found.rules))
-        log.notice("\(repository.name): change \(name) is queued for \(branch), by \(person)", metadata: .code(.changeQueued, repository: repository.name, ["change": name]))
         log.notice(
             "\(repository.name): change \(name) is queued for \(branch), by \(person)",
             metadata: .code(.changeQueued, repository: repository.name, ["change": name]))
@@ -107,7 +106,6 @@ struct LandingHandler: Sendable {
                 throw RequestError(
                     .notQueued, "change \(entry.change) lands in \(queue.branch) at this moment; it can't be stopped")
             }
-            log.notice("\(repository): change \(entry.change) is taken out of the merge queue of \(queue.branch)", metadata: .code(.changeLeftQueue, repository: repository, ["change": entry.change]))
             log.notice(
                 "\(repository): change \(entry.change) is taken out of the merge queue of \(queue.branch)",
                 metadata: .code(.changeLeftQueue, repository: repository, ["change": entry.change]))

@@ -80,7 +80,6 @@ actor MergeQueueLane {
                 // Logs the first failure and then every tenth, as for a repository that can't be read.
                 if failures % 10 == 1 {
                     log.error(
-                        "\(repository.name): the merge queue does not go on (\(failures) times in a row): \(error)", metadata: .code(.queueStopped, repository: repository.name))
                         "\(repository.name): the merge queue does not go on (\(failures) times in a row): \(error)",
                         metadata: .code(.queueStopped, repository: repository.name))
                 }
@@ -103,7 +102,6 @@ actor MergeQueueLane {
                 _ = try await runs.cancel(run.id, reason: "the merge queue tests something else now")
             }
         } catch {
-            log.warning("\(repository.name): runs of an earlier merge queue may go on: \(error)", metadata: .code(.queueStopped, repository: repository.name))
             log.warning(
                 "\(repository.name): runs of an earlier merge queue may go on: \(error)",
                 metadata: .code(.queueStopped, repository: repository.name))

@@ -153,7 +153,8 @@ package struct SnapshotWorkspaces: Sendable {
                 }
                 try await bases.add(snapshot)
                 log.debug(
-                    "run \(run.id) left a warm workspace of \(snapshot.layers.count) layers, \(snapshot.bytes >> 20) MiB, for \(key.workflow) on \(key.branch)", metadata: .code(.snapshotTaken, run: run.id)
+                    "run \(run.id) left a warm workspace of \(snapshot.layers.count) layers, \(snapshot.bytes >> 20) MiB, for \(key.workflow) on \(key.branch)",
+                    metadata: .code(.snapshotTaken, run: run.id)
                 )
             } catch {
                 if DiskSpace.isExhausted(error) {
