@@ -43,7 +43,8 @@ extension Daemon {
         let sandboxing = await tools.sandboxing()
         if let obstacle = sandboxing.obstacle {
             log.error(
-                "no sandbox is possible on this machine: \(obstacle) \(options.allowsUnsandboxed ? "Changes run with all rights of this user (--allow-unsandboxed)." : "Changes are refused.")", metadata: .code(.noSandbox)
+                "no sandbox is possible on this machine: \(obstacle) \(options.allowsUnsandboxed ? "Changes run with all rights of this user (--allow-unsandboxed)." : "Changes are refused.")",
+                metadata: .code(.noSandbox)
             )
         } else {
             log.info("sandbox: \(sandboxing.description); limits: \(sandboxing.limits)", metadata: .code(.sandboxFound))

@@ -81,6 +81,8 @@ public enum LogCode: String, Sendable, CaseIterable {
     case changeQueued = "change-queued"
     /// A change left the merge queue: landed, failed, or taken out.
     case changeLeftQueue = "change-left-queue"
+    /// Whether open changes conflict with each other could not be found out.
+    case earlyConflictsUnknown = "early-conflicts-unknown"
     /// The merge queue does not land anything until a person or a push helps.
     case queueFrozen = "queue-frozen"
     /// The merge queue could not go on; it is tried again.

@@ -25,7 +25,8 @@ struct EarlyConflictContributor: ReportContributor {
                     line: nil, column: nil, suggestion: "the one that lands second must be merged or rebased")
             }
         } catch {
-            log.debug("run \(draft.report.id): other open changes are not looked at: \(error)",
+            log.debug(
+                "run \(draft.report.id): other open changes are not looked at: \(error)",
                 metadata: .code(.earlyConflictsUnknown, run: draft.report.id))
         }
     }

@@ -92,7 +92,8 @@ struct ProvidePhase: Sendable {
         if finished.isAllEnded { finished.isAllEnded = enclosed.close(sandbox.sandboxing) }
         if !finished.isAllEnded {
             log.error(
-                "run \(task.id): a process of it could not be ended; its user and caches stay in use until the daemon restarts", metadata: .code(.processSurvived, run: task.id)
+                "run \(task.id): a process of it could not be ended; its user and caches stay in use until the daemon restarts",
+                metadata: .code(.processSurvived, run: task.id)
             )
         }
         outcome.findings =

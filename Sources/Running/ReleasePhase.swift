@@ -49,7 +49,9 @@ struct ReleasePhase: Sendable {
             try await Workspace.remove(task.place.workspace)
             try await Workspace.remove(task.place.folder)
         } catch {
-            log.warning("what run \(task.id) left could not be removed; the next start tries again: \(error)", metadata: .code(.releaseFailed, run: task.id))
+            log.warning(
+                "what run \(task.id) left could not be removed; the next start tries again: \(error)",
+                metadata: .code(.releaseFailed, run: task.id))
         }
     }
 
@@ -59,7 +61,9 @@ struct ReleasePhase: Sendable {
         do {
             try await withRepository(at: store) { try $0.letGo(of: RunPin.ref(of: task.id)) }
         } catch {
-            log.warning("the merge of run \(task.id) stays in \(store): \(error)", metadata: .code(.releaseFailed, run: task.id))
+            log.warning(
+                "the merge of run \(task.id) stays in \(store): \(error)", metadata: .code(.releaseFailed, run: task.id)
+            )
         }
     }
 }

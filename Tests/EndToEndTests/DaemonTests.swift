@@ -252,7 +252,7 @@ struct DaemonTests {
     }
 
     /// A `watch` that may not be watching yet.
-    private func waiting(_ bench: Bench) throws -> Daemon {
+    private func waiting(_ bench: Bench) throws -> Bench.Daemon {
         try bench.start([
             Bench.pipectl, "watch", "--no-refresh", "--minimum-free", "0", "--interval", "3600", bench.repository,
         ])

@@ -124,7 +124,7 @@ struct ShutdownTests {
         }
 
         /// Sends SIGTERM to the daemon and to every process below it, and waits for the daemon's end.
-        private func endAll(_ daemon: Daemon, _ bench: Bench) async throws {
+        private func endAll(_ daemon: Bench.Daemon, _ bench: Bench) async throws {
             let all = try await processes(below: daemon.child.id, bench)
             #expect(all.count > 2)
             for process in all { kill(process, SIGTERM) }

@@ -45,7 +45,8 @@ struct IndexBackups: Sendable {
         } catch let error as ArchiveError where error.code == .damagedIndex {
             health.noteTrouble("the index can't be copied", error)
         } catch {
-            log.warning("the index could not be copied; trying again in 10 min: \(error)", metadata: .code(.backupFailed))
+            log.warning(
+                "the index could not be copied; trying again in 10 min: \(error)", metadata: .code(.backupFailed))
         }
     }
 

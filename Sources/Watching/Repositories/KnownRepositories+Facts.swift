@@ -55,7 +55,9 @@ extension KnownRepositories {
                 .usage, "\(chosen) has no branch \"\(branch)\"; push it first, or name one that exists")
         }
         try await index.setTarget(branch, of: chosen)
-        log.notice("\(chosen): the protected branch is \(branch), by \(UserName.of(user))", metadata: .code(.protectedBranch, repository: chosen))
+        log.notice(
+            "\(chosen): the protected branch is \(branch), by \(UserName.of(user))",
+            metadata: .code(.protectedBranch, repository: chosen))
         await watchers[chosen]?.lookAnew()
         return .protected(branch: branch, repository: chosen)
     }

@@ -41,12 +41,18 @@ package actor TargetWatch {
         }
         if rule.remembered == nil, let first = TargetRule.first(head: head, refs: snapshot.refs, rules: rules) {
             rule.remembered = try await index.rememberTarget(first, of: name)
-            if first.source == .head { log.notice("\(name): the protected branch is \(first.name), which HEAD names", metadata: .code(.protectedBranch, repository: name)) }
+            if first.source == .head {
+                log.notice(
+                    "\(name): the protected branch is \(first.name), which HEAD names",
+                    metadata: .code(.protectedBranch, repository: name))
+            }
         }
         (target, advice) = (
             rule.branch(in: snapshot.refs)?.name, rule.advice(for: name, head: head, refs: snapshot.refs)
         )
-        if let advice, advice != said { log.warning("\(advice)", metadata: .code(.protectedBranchAdvice, repository: name)) }
+        if let advice, advice != said {
+            log.warning("\(advice)", metadata: .code(.protectedBranchAdvice, repository: name))
+        }
         said = advice
         return rule
     }

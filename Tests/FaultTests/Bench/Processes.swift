@@ -2,7 +2,7 @@ import TestBasics
 import Foundation
 import TestSupport
 
-extension Daemon {
+extension Bench.Daemon {
     /// A line of `/proc/PID/status`, as a number: `VmRSS` in KiB.
     func status(_ name: String) -> Int? {
         guard let text = FileManager.default.contents(atPath: "/proc/\(child.id)/status") else { return nil }

@@ -77,7 +77,7 @@ struct KillLoad {
 
     /// Records the runs that a process has reported: `repo: run 12 test, change 3 into main`.
     mutating func hear(_ log: String) {
-        for event in Daemon.events(in: log) where event.code == .runQueued || event.code == .runEnded {
+        for event in Bench.Daemon.events(in: log) where event.code == .runQueued || event.code == .runEnded {
             if let id = event.run { accepted.insert(id) }
         }
     }

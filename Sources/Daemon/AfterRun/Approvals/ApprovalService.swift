@@ -39,7 +39,8 @@ struct ApprovalService: Sendable {
         case .known(let approval): return .answered(request.run, approval, isNew: false)
         case .recorded(let approval):
             log.notice(
-                "\(TerminalText.name("\(subject): \(approval.decision?.rawValue ?? "") by \(approval.by ?? "?")"))", metadata: .code(.approvalAnswered, run: request.run))
+                "\(TerminalText.name("\(subject): \(approval.decision?.rawValue ?? "") by \(approval.by ?? "?")"))",
+                metadata: .code(.approvalAnswered, run: request.run))
             waiters.pass(approval, to: request.run)
             queue.board.wake(request.run)
             if request.isRejected && request.step == nil { await queue.unstarted.archive() }

@@ -107,7 +107,9 @@ actor FixCoordinator {
         }
         guard series != report.fixes else { return }
         try await store.amend(id, fixes: series, in: index)
-        log.notice("run \(id): fix \(series.state.title): \(TerminalText.name(series.reason, limit: 500))", metadata: .code(.fixState, run: id, ["state": series.state.rawValue]))
+        log.notice(
+            "run \(id): fix \(series.state.title): \(TerminalText.name(series.reason, limit: 500))",
+            metadata: .code(.fixState, run: id, ["state": series.state.rawValue]))
         queue.board.wake(id)
     }
 
