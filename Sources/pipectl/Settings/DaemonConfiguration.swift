@@ -1,4 +1,3 @@
-import DaemonLog
 import Pipeline
 import Settings
 import Preparing
@@ -13,7 +12,7 @@ struct DaemonConfiguration {
     var protectedPaths: [String] = []
     var contributors = ContributorRule.contributors
     var isVerbose = false
-    var logFormat = LogFormat.text
+    var logFormat: String?
 
     /// - Throws: ``GlobProblem`` for an invalid pattern; the table's checks reject these before.
     func finished() throws -> DaemonConfiguration {
@@ -136,8 +135,7 @@ extension DeclaredSetting {
 
     static func text(
         _ key: String, _ path: any Path<String?>, note: String? = nil, flag: Setting.Flag?,
-        isPerRepository: Bool = false,
-        isPrivate: Bool = false, _ summary: String, check: Check? = nil
+        isPerRepository: Bool = false, isPrivate: Bool = false, _ summary: String, check: Check? = nil
     ) -> DeclaredSetting {
         DeclaredSetting(
             setting: Setting(

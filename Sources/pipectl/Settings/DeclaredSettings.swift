@@ -232,14 +232,11 @@ enum DeclaredSettings {
     }.ofDaemon()
     static let verbose = DeclaredSetting.flag(
         "verbose", \.isVerbose, flag: .toggle("verbose"), "Write more to the daemon's log.")
-    static let logFormat = DeclaredSetting(
-        setting: Setting(
-            "log.format", .text, standard: .text(LogFormat.text.rawValue), flag: .option("log-format"),
-            "The daemon's log on standard error: text, or json for an object in each line (docs/log.md).",
-            check: { LogFormat(rawValue: $0) == nil ? "there are text and json." : nil })
-    ) { value, daemon in
-        if case .text(let name) = value { daemon.logFormat = LogFormat(rawValue: name) ?? .text }
-    }.ofDaemon()
+    static let logFormat = DeclaredSetting.text(
+        "log.format", \.logFormat, note: LogFormat.text.rawValue, flag: .option("log-format"),
+        "The daemon's log on standard error: text, or json for an object in each line (docs/log.md).",
+        check: { LogFormat(rawValue: $0) == nil ? "there are text and json." : nil }
+    ).ofDaemon()
 
     // MARK: Webhooks
 

@@ -61,9 +61,9 @@ struct Watch: AsyncParsableCommand {
             options.shutdown = shutdown
         }
         let opened = options
-        let daemon = try await StateTurn(folder: folder) {
-            logger.notice("\($0)", metadata: .code(.waitingForState))
-        }.take {
+        let daemon = try await StateTurn(
+            folder: folder, say: { logger.notice("\($0)", metadata: .code(.waitingForState)) }
+        ).take {
             try await Daemon(
                 state: folder, purpose: once ? "watch --once" : StateTurn.daemon, options: opened, log: logger)
         }
