@@ -173,6 +173,14 @@ public enum LogCode: String, Sendable, CaseIterable {
     case forgeDelayed = "forge-delayed"
     /// The forge refuses something for good.
     case forgeRefused = "forge-refused"
+    /// A forge does not answer; it is asked again.
+    case forgeUnreachable = "forge-unreachable"
+    /// A forge answers again.
+    case forgeReachable = "forge-reachable"
+    /// A person asked for something at the forge.
+    case forgeCommand = "forge-command"
+    /// The daemon listens for webhooks.
+    case webhooksHeard = "webhooks-heard"
     /// A forge can't be used: nothing is shown there.
     case forgeUnusable = "forge-unusable"
 }

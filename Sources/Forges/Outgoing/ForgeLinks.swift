@@ -112,7 +112,9 @@ public struct ForgeLinks: Sendable {
         do {
             inbox.remember(try await index.forgeDeliveries(of: record.repository))
         } catch {
-            log.warning("deliveries for \(record.repository) that came before can't be told from new ones: \(error)")
+            log.warning(
+                "deliveries for \(record.repository) that came before can't be told from new ones: \(error)",
+                metadata: .code(.forgeUnusable, repository: record.repository))
         }
         return inbox
     }
@@ -141,7 +143,9 @@ public struct ForgeLinks: Sendable {
             } catch is CancellationError {
                 return
             } catch {
-                log.warning("what the forge of \(record.repository) told could not be used: \(error)")
+                log.warning(
+                    "what the forge of \(record.repository) told could not be used: \(error)",
+                    metadata: .code(.forgeUnusable, repository: record.repository))
             }
             await withTaskGroup(of: Void.self) { [pause] group in
                 group.addTask { await inbox.wait() }

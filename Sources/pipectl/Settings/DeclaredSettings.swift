@@ -22,8 +22,7 @@ enum DeclaredSettings {
         + [proofs, proofSampling, snapshotLimit, refresh, cleanRoom, keepFailed, keepFailedLimit]
         + [interval, changes, target, since, fetchDeadline]
         + [notes, notifyCommand, notifyURL, notifyOn, verbose]
-        + [listen, listenCertificate, listenKey, listenURL] + [editedCommands, commandBots]
-        + [notes, notifyCommand, notifyURL, notifyOn, verbose, logFormat]
+        + [listen, listenCertificate, listenKey, listenURL] + [editedCommands, commandBots] + [logFormat]
 
     // MARK: Capacity
 
