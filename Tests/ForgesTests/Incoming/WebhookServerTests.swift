@@ -1,3 +1,4 @@
+import TestBasics
 import TestForge
 import AsyncHTTPClient
 import Foundation
