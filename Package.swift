@@ -146,8 +146,8 @@ let package = Package(
         .target(
             name: "Workspaces",
             dependencies: [
-                "Archive", "CLinux", "Concurrency", "Control", "Engine", "Git", "Pipeline", "Results", "Sandbox",
-                "StateFiles", "Store", "SystemCalls", "TerminalText", "WorkflowPrograms",
+                "Archive", "CLinux", "Concurrency", "Control", "DaemonLog", "Engine", "Git", "Pipeline", "Results",
+                "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText", "WorkflowPrograms",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -156,36 +156,36 @@ let package = Package(
         .target(
             name: "Watching",
             dependencies: [
-                "Archive", "Concurrency", "Control", "Diagnostics", "Engine", "Git", "Pipeline", "PlanRules",
-                "RefHints", "Results", "Sandbox", "StateFiles", "Store", "TerminalText", "WorkflowPrograms",
-                "Workspaces",
+                "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "Git", "Pipeline",
+                "PlanRules", "RefHints", "Results", "Sandbox", "StateFiles", "Store", "TerminalText",
+                "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         .target(
             name: "Preparing",
             dependencies: [
-                "Archive", "Concurrency", "Control", "Diagnostics", "Engine", "Forges", "Git", "Pipeline",
-                "PlanRules", "ProofKeys", "Reports", "Results", "Sandbox", "Settings", "StateFiles", "Store",
-                "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
+                "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "Forges", "Git",
+                "Pipeline", "PlanRules", "ProofKeys", "Reports", "Results", "Sandbox", "Settings", "StateFiles",
+                "Store", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         .target(
             name: "Evaluating",
             dependencies: [
-                "Archive", "Control", "Diagnostics", "Engine", "Git", "Pipeline", "Preparing", "Reports", "Results",
-                "Sandbox", "StateFiles", "Store", "TerminalText", "TestIntegrity", "Watching", "WorkflowPrograms",
-                "Workspaces",
+                "Archive", "Control", "DaemonLog", "Diagnostics", "Engine", "Git", "Pipeline", "Preparing", "Reports",
+                "Results", "Sandbox", "StateFiles", "Store", "TerminalText", "TestIntegrity", "Watching",
+                "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         .target(
             name: "Running",
             dependencies: [
-                "Archive", "Concurrency", "Control", "Engine", "Evaluating", "Git", "Masking", "Pipeline",
-                "Preparing", "ProofKeys", "Reports", "Results", "Sandbox", "Secrets", "StateFiles", "Store",
-                "TerminalText", "TestIntegrity", "Watching", "WorkflowPrograms", "Workspaces",
+                "Archive", "Concurrency", "Control", "DaemonLog", "Engine", "Evaluating", "Git", "Masking",
+                "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Sandbox", "Secrets", "StateFiles",
+                "Store", "TerminalText", "TestIntegrity", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -193,8 +193,8 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "Archive", "CAllocator", "Concurrency", "Control", "Engine", "Evaluating", "Forges", "Git",
-                "MergeQueue", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Running", "Sandbox",
+                "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Engine", "Evaluating", "Forges",
+                "Git", "MergeQueue", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Running", "Sandbox",
                 "StateFiles", "Store", "SystemCalls", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -224,9 +224,13 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "DaemonLog",
+            dependencies: ["Results", "TerminalText", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: settings),
+        .target(
             name: "Forges",
             dependencies: [
-                "Concurrency", "Diagnostics", "Pipeline", "Reports", "Results", "Store", "TerminalText",
+                "Concurrency", "DaemonLog", "Diagnostics", "Pipeline", "Reports", "Results", "Store", "TerminalText",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -256,8 +260,9 @@ let package = Package(
         .target(
             name: "Client",
             dependencies: [
-                "Archive", "Control", "Daemon", "Engine", "Forges", "Git", "Pipeline", "Preparing", "Reports",
-                "Results", "StateFiles", "Store", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
+                "Archive", "Control", "Daemon", "DaemonLog", "Engine", "Forges", "Git", "Pipeline", "Preparing",
+                "Reports", "Results", "StateFiles", "Store", "TerminalText", "Watching", "WorkflowPrograms",
+                "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -272,8 +277,8 @@ let package = Package(
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "AgentTools", "Archive", "Client", "Control", "Daemon", "Engine", "Evaluating", "Forges", "Git",
-                "MCP", "Pipeline", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox",
+                "AgentTools", "Archive", "Client", "Control", "Daemon", "DaemonLog", "Engine", "Evaluating", "Forges",
+                "Git", "MCP", "Pipeline", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox",
                 "Secrets", "Settings", "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity",
                 "TestReports", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -288,10 +293,19 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Git", "Pipeline", "Reports", "Results", "Store", .product(name: "GRDB", package: "GRDB.swift"),
+                "DaemonLog", "Git", "Pipeline", "Reports", "Results", "Store", "TestBasics",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Tests/Support", swiftSettings: settings),
+        // A forge on loopback that answers as a test wants.
+        .target(
+            name: "TestForge",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Tests/TestForge", swiftSettings: settings),
         .testTarget(
             name: "ForgesTests",
             dependencies: [
@@ -308,9 +322,17 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
+        .testTarget(
+            name: "DaemonLogTests", dependencies: ["DaemonLog", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: settings),
+        .testTarget(name: "ConcurrencyTests", dependencies: ["Concurrency", "TestBasics"], swiftSettings: settings),
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
         .testTarget(name: "MergeQueueTests", dependencies: ["MergeQueue", "TestBasics"], swiftSettings: settings),
-        .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "SettingsTests",
+            dependencies: [
+                "Settings", "TestBasics", "TestSupport",
+            ], swiftSettings: settings),
         .testTarget(
             name: "GitTests",
             dependencies: [
@@ -328,7 +350,10 @@ let package = Package(
         .testTarget(name: "TerminalTextTests", dependencies: ["TerminalText", "TestBasics"], swiftSettings: settings),
         .testTarget(name: "MaskingTests", dependencies: ["Masking", "TestBasics"], swiftSettings: settings),
         .testTarget(
-            name: "TestReportsTests", dependencies: ["Diagnostics", "Results", "TestReports"], exclude: ["Fixtures"],
+            name: "TestReportsTests",
+            dependencies: [
+                "Diagnostics", "Results", "TestBasics", "TestReports",
+            ], exclude: ["Fixtures"],
             swiftSettings: settings),
         .testTarget(
             name: "DiagnosticsTests",
@@ -342,14 +367,14 @@ let package = Package(
         .testTarget(
             name: "SandboxTests",
             dependencies: [
-                "Concurrency", "Pipeline", "Sandbox", "stepinit", "TestSupport",
+                "Concurrency", "Pipeline", "Sandbox", "stepinit", "TestBasics", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "WorkflowProgramsTests",
             dependencies: [
-                "Engine", "Pipeline", "PlanRules", "ProjectSetup", "Sandbox", "WorkflowPrograms",
+                "Engine", "Pipeline", "PlanRules", "ProjectSetup", "Sandbox", "TestBasics", "WorkflowPrograms",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -367,28 +392,34 @@ let package = Package(
         .testTarget(
             name: "StoreTests",
             dependencies: [
-                "Git", "Pipeline", "Results", "Store", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "Git", "Pipeline", "Results", "Store", "TestBasics", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "ArchiveTests",
             dependencies: [
-                "Archive", "Git", "Pipeline", "Results", "Store", "TestSupport",
+                "Archive", "Git", "Pipeline", "Results", "Store", "TestBasics", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "StateFilesTests",
             dependencies: [
-                "Control", "StateFiles", "SystemCalls", "TestSupport",
+                "Control", "StateFiles", "SystemCalls", "TestBasics", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "RefHintsTests", dependencies: ["RefHints", "TestSupport"], swiftSettings: settings),
+            name: "RefHintsTests",
+            dependencies: [
+                "RefHints", "TestBasics", "TestSupport",
+            ], swiftSettings: settings),
         .testTarget(
             name: "SecretsTests",
-            dependencies: ["Engine", "Masking", "Pipeline", "Secrets", "StateFiles", "TestSupport"],
+            dependencies: [
+                "Engine", "Masking", "Pipeline", "Secrets", "StateFiles", "TestBasics", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ControlTests", dependencies: ["Control", "Results", "SystemCalls", "TestBasics", "TestSupport"],
@@ -396,8 +427,8 @@ let package = Package(
         .testTarget(
             name: "WorkspacesTests",
             dependencies: [
-                "CLinux", "Concurrency", "Engine", "Git", "Pipeline", "Results", "Sandbox", "StateFiles",
-                "stepinit", "Store", "SystemCalls", "TestSupport", "WorkflowPrograms", "Workspaces",
+                "CLinux", "Concurrency", "DaemonLog", "Engine", "Git", "Pipeline", "Results", "Sandbox", "StateFiles",
+                "stepinit", "Store", "SystemCalls", "TestBasics", "TestSupport", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -421,7 +452,7 @@ let package = Package(
             name: "PreparingTests",
             dependencies: [
                 "Archive", "Engine", "Git", "Pipeline", "Preparing", "ProofKeys", "Results", "Sandbox", "stepinit",
-                "Store", "TestSupport", "Watching", "WorkflowPrograms", "Workspaces",
+                "Store", "TestBasics", "TestSupport", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
@@ -429,7 +460,7 @@ let package = Package(
             name: "EvaluatingTests",
             dependencies: [
                 "Engine", "Evaluating", "Pipeline", "Reports", "Results", "RunSamples", "stepinit", "Store",
-                "swift-reader", "TestIntegrity", "TestSupport", "WorkflowPrograms", "Workspaces",
+                "swift-reader", "TestBasics", "TestIntegrity", "TestSupport", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
@@ -438,7 +469,7 @@ let package = Package(
             dependencies: [
                 "Archive", "Concurrency", "Control", "Engine", "Evaluating", "Git", "Pipeline", "Preparing",
                 "ProofKeys", "Results", "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit", "Store",
-                "TestSupport", "Watching", "WorkflowPrograms", "Workspaces",
+                "TestBasics", "TestSupport", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
@@ -446,8 +477,8 @@ let package = Package(
             name: "DaemonTests",
             dependencies: [
                 "Archive", "Control", "Daemon", "Engine", "Git", "MergeQueue", "Pipeline", "Preparing", "Results",
-                "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit", "Store", "TestSupport", "Watching",
-                "Workspaces",
+                "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit", "Store", "TestBasics", "TestSupport",
+                "Watching", "Workspaces",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -462,26 +493,30 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
-        .testTarget(name: "ProjectSetupTests", dependencies: ["ProjectSetup", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "ProjectSetupTests",
+            dependencies: [
+                "ProjectSetup", "TestBasics", "TestSupport",
+            ], swiftSettings: settings),
         .testTarget(
             name: "pipectlTests",
             dependencies: [
                 "Client", "Control", "Git", "pipectl", "Pipeline", "Preparing", "Reports", "Results", "Settings",
-                "StateFiles", "TestSupport", "Watching",
+                "StateFiles", "TestBasics", "TestSupport", "Watching",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Pipeline", "pipectl", "Reports", "Results", "Settings", "stepinit", "Store", "swift-reader",
-                "TestSupport",
+                "DaemonLog", "pipectl", "Pipeline", "Reports", "Results", "Settings", "stepinit", "Store",
+                "swift-reader", "TestBasics", "TestForge", "TestSupport",
             ],
             exclude: ["Escape/probe.c"], swiftSettings: settings),
         .testTarget(
             name: "FaultTests",
             dependencies: [
-                "pipectl", "Pipeline", "Reports", "Results", "stepinit", "TestBasics", "TestSupport",
+                "DaemonLog", "pipectl", "Pipeline", "Reports", "Results", "stepinit", "TestBasics", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["Shims"], swiftSettings: settings),

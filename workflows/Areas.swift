@@ -3,25 +3,31 @@
 /// The areas of the tests, each with the files that decide its result besides Package.swift.
 let areas = [
     Area(
-        "archive", "Sources/Archive", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git",
-        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText",
-        "Tests/ArchiveTests", "Tests/Support"
+        "archive", "Sources/Archive", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency",
+        "Sources/DaemonLog", "Sources/Git", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store",
+        "Sources/TerminalText", "Tests/ArchiveTests", "Tests/Support", "Tests/TestBasics"
+    ),
+    Area("concurrency", "Sources/Concurrency", "Tests/ConcurrencyTests", "Tests/TestBasics"),
+    Area(
+        "control", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control",
+        "Sources/DaemonLog", "Sources/Git", "Sources/Pipeline", "Sources/Reports", "Sources/Results",
+        "Sources/Settings", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Tests/ControlTests",
+        "Tests/Support", "Tests/TestBasics"
     ),
     Area(
-        "control", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Git",
-        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Tests/ControlTests", "Tests/Support", "Tests/TestBasics"
+        "daemon-log", "Sources/DaemonLog", "Sources/Pipeline", "Sources/Results", "Sources/TerminalText",
+        "Tests/DaemonLogTests", "docs"
     ),
     Area(
         "daemon", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
-        "Sources/Concurrency", "Sources/Control", "Sources/Daemon", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/Masking",
-        "Sources/MergeQueue", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
-        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox",
-        "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/DaemonTests", "Tests/RunSamples",
-        "Tests/Support"
+        "Sources/Concurrency", "Sources/Control", "Sources/Daemon", "Sources/DaemonLog", "Sources/Diagnostics",
+        "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges", "Sources/Git",
+        "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing",
+        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
+        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/DaemonTests",
+        "Tests/RunSamples", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "diagnostics", "Sources/CLinux", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Pipeline",
@@ -31,60 +37,62 @@ let areas = [
     Area(
         "end-to-end", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
-        "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges",
-        "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/PlanRules",
-        "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
-        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl",
-        "Sources/stepinit", "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support", "script", "workflows"
+        "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
+        "Sources/Forges", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Sources/swift-reader", "Tests/EndToEndTests",
+        "Tests/Support", "Tests/TestBasics", "Tests/TestForge", "script", "workflows"
     ),
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
-        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
-        "Sources/Pipeline", "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
-        "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Sources/stepinit", "Tests/EngineTests",
-        "Tests/Support", "Tests/TestBasics"
+        "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git",
+        "Sources/Masking", "Sources/Pipeline", "Sources/ProofKeys", "Sources/Reports", "Sources/Results",
+        "Sources/Sandbox", "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Sources/stepinit",
+        "Tests/EngineTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "evaluating", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
-        "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
-        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/Masking", "Sources/Pipeline",
-        "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
-        "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
+        "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/Masking",
+        "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
         "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
-        "Sources/swift-reader", "Tests/EvaluatingTests", "Tests/RunSamples", "Tests/Support"
+        "Sources/swift-reader", "Tests/EvaluatingTests", "Tests/RunSamples", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "fault", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
-        "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges",
-        "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/PlanRules",
-        "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
-        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl",
-        "Sources/stepinit", "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
+        "Sources/Forges", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area(
         "forges", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
-        "Sources/Diagnostics", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/Pipeline",
-        "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText", "Sources/TestReports",
-        "Tests/ForgesTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/DaemonLog", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Forges", "Sources/Git",
+        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText",
+        "Sources/TestReports", "Tests/ForgesTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "fuzz", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
-        "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges",
-        "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/PlanRules",
-        "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
-        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl",
-        "Sources/stepinit", "Sources/swift-reader", "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests",
-        "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
-        "Tests/TestReportsTests"
+        "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
+        "Sources/Forges", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Sources/swift-reader", "Tests/DiagnosticsTests",
+        "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics",
+        "Tests/TestIntegrityTests", "Tests/TestReportsTests"
     ),
     Area(
         "git", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Tests/GitTests",
@@ -96,30 +104,32 @@ let areas = [
     Area(
         "pipectl", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
-        "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges",
-        "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/PlanRules",
-        "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
-        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl",
-        "Tests/Support", "Tests/pipectlTests", "docs"
+        "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
+        "Sources/Forges", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/pipectl", "Tests/Support", "Tests/TestBasics", "Tests/pipectlTests", "docs"
     ),
     Area("pipeline", "Sources/Pipeline", "Sources/PlanRules", "Tests/PipelineTests", "Tests/TestBasics"),
     Area(
         "preparing", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
-        "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
-        "Sources/Forges", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules",
-        "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
-        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/stepinit", "Tests/PreparingTests", "Tests/Support"
+        "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
+        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/Masking", "Sources/Pipeline",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/PreparingTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area(
         "project-setup", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
-        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
-        "Sources/Pipeline", "Sources/PlanRules", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/Reports",
-        "Sources/Results", "Sources/Sandbox", "Sources/Store", "Sources/TerminalText", "Sources/TestReports",
-        "Sources/WorkflowPrograms", "Tests/ProjectSetupTests", "Tests/Support"
+        "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git",
+        "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules", "Sources/ProjectSetup", "Sources/ProofKeys",
+        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Store", "Sources/TerminalText",
+        "Sources/TestReports", "Sources/WorkflowPrograms", "Tests/ProjectSetupTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area(
         "proof-keys", "Sources/CLinux", "Sources/Concurrency", "Sources/Diagnostics", "Sources/ForeignText",
@@ -127,53 +137,55 @@ let areas = [
         "Sources/TestReports", "Tests/ProofKeysTests"
     ),
     Area(
-        "ref-hints", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git",
-        "Sources/Pipeline", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Tests/RefHintsTests", "Tests/Support"
+        "ref-hints", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
+        "Sources/DaemonLog", "Sources/Git", "Sources/Pipeline", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Tests/RefHintsTests",
+        "Tests/Support", "Tests/TestBasics"
     ),
     Area(
-        "reports", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Sources/Pipeline",
-        "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText", "Tests/ReportsTests",
-        "Tests/Support", "docs"
+        "reports", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/DaemonLog", "Sources/Git",
+        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText",
+        "Tests/ReportsTests", "Tests/Support", "Tests/TestBasics", "docs"
     ),
     Area("results", "Sources/Pipeline", "Sources/Results", "Tests/ResultsTests"),
     Area(
         "running", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
-        "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
-        "Sources/Forges", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules",
-        "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
-        "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/RunSamples",
-        "Tests/RunningTests", "Tests/Support"
+        "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
+        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/Masking", "Sources/Pipeline",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces",
+        "Sources/stepinit", "Tests/RunSamples", "Tests/RunningTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
-        "sandbox", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git",
-        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Store",
-        "Sources/TerminalText", "Sources/stepinit", "Tests/SandboxTests", "Tests/Support"
+        "sandbox", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
+        "Sources/DaemonLog", "Sources/Git", "Sources/Pipeline", "Sources/Reports", "Sources/Results",
+        "Sources/Sandbox", "Sources/Store", "Sources/TerminalText", "Sources/stepinit", "Tests/SandboxTests",
+        "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "secrets", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
-        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
-        "Sources/Pipeline", "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
-        "Sources/Secrets", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestReports", "Tests/SecretsTests", "Tests/Support"
+        "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git",
+        "Sources/Masking", "Sources/Pipeline", "Sources/ProofKeys", "Sources/Reports", "Sources/Results",
+        "Sources/Sandbox", "Sources/Secrets", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestReports", "Tests/SecretsTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
-        "settings", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Sources/Pipeline",
-        "Sources/Reports", "Sources/Results", "Sources/Settings", "Sources/Store", "Sources/TerminalText",
-        "Tests/SettingsTests", "Tests/Support"
+        "settings", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/DaemonLog", "Sources/Git",
+        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings", "Sources/Store",
+        "Sources/TerminalText", "Tests/SettingsTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "state-files", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control",
-        "Sources/Git", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Tests/StateFilesTests",
-        "Tests/Support"
+        "Sources/DaemonLog", "Sources/Git", "Sources/Pipeline", "Sources/Reports", "Sources/Results",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Tests/StateFilesTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
-        "store", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Sources/Pipeline",
-        "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText", "Tests/StoreTests",
-        "Tests/Support"
+        "store", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/DaemonLog", "Sources/Git",
+        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText",
+        "Tests/StoreTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area("terminal-text", "Sources/TerminalText", "Tests/TerminalTextTests", "Tests/TestBasics"),
     Area(
@@ -182,30 +194,31 @@ let areas = [
     ),
     Area(
         "test-reports", "Sources/CLinux", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Pipeline",
-        "Sources/Results", "Sources/TerminalText", "Sources/TestReports", "Tests/TestReportsTests"
+        "Sources/Results", "Sources/TerminalText", "Sources/TestReports", "Tests/TestBasics", "Tests/TestReportsTests"
     ),
     Area(
         "watching", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
-        "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
-        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules", "Sources/ProofKeys",
-        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/Support",
-        "Tests/TestBasics", "Tests/WatchingTests"
+        "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
+        "Sources/ForeignText", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules",
+        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces",
+        "Sources/stepinit", "Tests/Support", "Tests/TestBasics", "Tests/WatchingTests"
     ),
     Area(
         "workflow-programs", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
         "Sources/Pipeline", "Sources/PlanRules", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/Results",
         "Sources/Sandbox", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms",
-        "Tests/WorkflowProgramsTests", "docs", "workflows"
+        "Tests/TestBasics", "Tests/WorkflowProgramsTests", "docs", "workflows"
     ),
     Area(
         "workspaces", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
-        "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
-        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules", "Sources/ProofKeys",
-        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/Support", "Tests/WorkspacesTests"
+        "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
+        "Sources/ForeignText", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules",
+        "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/Support", "Tests/TestBasics",
+        "Tests/WorkspacesTests"
     ),
 ]

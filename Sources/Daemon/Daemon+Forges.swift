@@ -1,3 +1,4 @@
+import DaemonLog
 import Archive
 import Control
 import Forges
@@ -62,7 +63,9 @@ extension Daemon {
                 do {
                     if try await index.reconsider(change, of: repository) { queue.wakeUp() }
                 } catch {
-                    log.warning("runs of change \(change) of \(repository) wait for approval still: \(error)")
+                    log.warning(
+                        "runs of change \(change) of \(repository) wait for approval still: \(error)",
+                        metadata: .code(.approvalFailed, repository: repository))
                 }
             },
             noteWanted: { [news = board.news] in news.tellAll() })

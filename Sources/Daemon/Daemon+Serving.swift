@@ -1,3 +1,4 @@
+import DaemonLog
 import Running
 import Preparing
 public import Watching
@@ -42,10 +43,11 @@ extension Daemon {
         let sandboxing = await tools.sandboxing()
         if let obstacle = sandboxing.obstacle {
             log.error(
-                "no sandbox is possible on this machine: \(obstacle) \(options.allowsUnsandboxed ? "Changes run with all rights of this user (--allow-unsandboxed)." : "Changes are refused.")"
+                "no sandbox is possible on this machine: \(obstacle) \(options.allowsUnsandboxed ? "Changes run with all rights of this user (--allow-unsandboxed)." : "Changes are refused.")",
+                metadata: .code(.noSandbox)
             )
         } else {
-            log.info("sandbox: \(sandboxing.description); limits: \(sandboxing.limits)")
+            log.info("sandbox: \(sandboxing.description); limits: \(sandboxing.limits)", metadata: .code(.sandboxFound))
         }
         let socket = try state.folder.prepareSocket()
         let server = DaemonServer<DaemonRequest, DaemonReply>(path: socket, waits: \.waits) {

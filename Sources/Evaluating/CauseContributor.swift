@@ -1,3 +1,4 @@
+import DaemonLog
 import Watching
 import Reports
 import Results
@@ -36,7 +37,9 @@ struct CauseContributor: ReportContributor {
                         suggestion: "git show \(answer.broken.id.prefix(12))"))
             }
         } catch {
-            log.warning("run \(report.id): the history of its failing tests could not be read: \(error)")
+            log.warning(
+                "run \(report.id): the history of its failing tests could not be read: \(error)",
+                metadata: .code(.evaluationFailed, run: report.id))
         }
     }
 }

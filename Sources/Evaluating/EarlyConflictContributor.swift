@@ -1,3 +1,4 @@
+import DaemonLog
 import Watching
 import Logging
 import Pipeline
@@ -24,7 +25,9 @@ struct EarlyConflictContributor: ReportContributor {
                     line: nil, column: nil, suggestion: "the one that lands second must be merged or rebased")
             }
         } catch {
-            log.debug("run \(draft.report.id): other open changes are not looked at: \(error)")
+            log.debug(
+                "run \(draft.report.id): other open changes are not looked at: \(error)",
+                metadata: .code(.earlyConflictsUnknown, run: draft.report.id))
         }
     }
 }

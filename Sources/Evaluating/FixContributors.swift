@@ -1,3 +1,4 @@
+import DaemonLog
 import Watching
 import Preparing
 import Reports
@@ -70,7 +71,9 @@ struct FixWishContributor: ReportContributor {
                 repository: request.repository, workflow: request.workflow, change: change.name, head: head)
             return isTried ? nil : series(.working, "the fixer is about to start")
         } catch {
-            log.warning("run \(draft.report.id): whether it should be fixed could not be determined: \(error)")
+            log.warning(
+                "run \(draft.report.id): whether it should be fixed could not be determined: \(error)",
+                metadata: .code(.evaluationFailed, run: draft.report.id))
             return nil
         }
     }

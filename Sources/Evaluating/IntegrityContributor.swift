@@ -1,3 +1,4 @@
+import DaemonLog
 package import Watching
 package import Preparing
 import Store
@@ -61,7 +62,8 @@ struct IntegrityContributor: ReportContributor {
         let more = breaches.count > 1 ? ", and \(breaches.count - 1) more" : ""
         let why = "\(first.message)\(more)"
         log.notice(
-            "run \(report.id) needs approval: \(TerminalText.name(why, limit: 500)); \(Approval.command(report.id))")
+            "run \(report.id) needs approval: \(TerminalText.name(why, limit: 500)); \(Approval.command(report.id))",
+            metadata: .code(.runNeedsApproval, run: report.id, repository: report.repository))
         report.integrity?.verdict = report.verdict
         report.integrity?.reason = report.reason
         report.reason = "\(report.reason); but its changes need approval: \(why)"

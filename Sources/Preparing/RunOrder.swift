@@ -1,3 +1,4 @@
+import DaemonLog
 package import Store
 package import Results
 package import Engine
@@ -26,7 +27,9 @@ package struct RunOrder: Sendable {
                 prepared.plan, history: history, changedFiles: prepared.context.changedFiles,
                 nearTests: prepared.context.tests.near)
         } catch {
-            log.warning("workflow \(request.workflow): its steps start in the order of the plan: \(error)")
+            log.warning(
+                "workflow \(request.workflow): its steps start in the order of the plan: \(error)",
+                metadata: .code(.orderUnknown, repository: request.repository))
             return nil
         }
     }
@@ -48,7 +51,9 @@ package struct RunOrder: Sendable {
                 candidates.history { (try? repository.entry($0, at: facts.tested)) != nil }
             }
         } catch {
-            log.warning("workflow \(request.workflow): its test history can't be read: \(error)")
+            log.warning(
+                "workflow \(request.workflow): its test history can't be read: \(error)",
+                metadata: .code(.orderUnknown, repository: request.repository))
             return TestHistory()
         }
     }

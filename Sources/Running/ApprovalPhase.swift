@@ -1,3 +1,4 @@
+import DaemonLog
 import Preparing
 import Concurrency
 package import Results
@@ -27,15 +28,22 @@ struct ApprovalPhase: Sendable {
         do {
             guard try await index.hold(run.id, for: question, trust: trust) == .held else { return false }
             log.notice(
-                "run \(run.id) needs approval: \(TerminalText.name(question.why, limit: 500)); \(Approval.command(run.id))"
+                "run \(run.id) needs approval: \(TerminalText.name(question.why, limit: 500)); \(Approval.command(run.id))",
+                metadata: .code(.runNeedsApproval, run: run.id, repository: run.request.repository)
             )
             // It was cancelled at the moment at which it was put back, so no other code will notice that.
             if let request = stop.request, try await index.cancelQueued(run.id, reason: request.reason) {
-                log.info("run \(run.id) was cancelled before it waited for approval")
+                log.info(
+                    "run \(run.id) was cancelled before it waited for approval",
+                    metadata: .code(
+                        .runEnded, run: run.id, repository: run.request.repository,
+                        ["verdict": Verdict.cancelled.rawValue]))
             }
             return true
         } catch {
-            log.error("run \(run.id) could not be queued for approval: \(error)")
+            log.error(
+                "run \(run.id) could not be queued for approval: \(error)",
+                metadata: .code(.approvalFailed, run: run.id))
             return false
         }
     }
@@ -54,12 +62,15 @@ struct ApprovalPhase: Sendable {
                 let asked = try await index.ask(question, of: run.id)
                 if asked.decision != nil { return ApprovalDecision(asked) }
                 log.notice(
-                    "run \(run.id): \(TerminalText.name("\"\(step)\" waits for \(Approval.command(run.id, step: step))"))"
+                    "run \(run.id): \(TerminalText.name("\"\(step)\" waits for \(Approval.command(run.id, step: step))"))",
+                    metadata: .code(.stepNeedsApproval, run: run.id, repository: run.request.repository, ["step": step])
                 )
                 return await waiters.answer(about: step, of: run.id, stop: stop).flatMap(ApprovalDecision.init)
             } catch {
                 // A full disk is temporary; a gate must neither open nor fail because of it.
-                log.error("run \(run.id) can't ask for approval of \"\(TerminalText.name(step))\" yet: \(error)")
+                log.error(
+                    "run \(run.id) can't ask for approval of \"\(TerminalText.name(step))\" yet: \(error)",
+                    metadata: .code(.approvalFailed, run: run.id))
                 do { try await Task.sleep(for: .seconds(2)) } catch { return nil }
             }
         }
@@ -87,7 +98,8 @@ struct ApprovalPhase: Sendable {
             if try await index.putBack(run.id) { return parking }
             return .ends(reason: "A newer run took its place.")
         } catch {
-            log.error("run \(run.id) could not be queued again: \(error)")
+            log.error(
+                "run \(run.id) could not be queued again: \(error)", metadata: .code(.queueingFailed, run: run.id))
             return .ends(
                 reason:
                     "the daemon was shut down while the run waited for approval, and the run could not be queued again: \(error)"

@@ -1,3 +1,4 @@
+import DaemonLog
 package import Archive
 package import Logging
 import Results
@@ -42,16 +43,22 @@ package actor ArchiveService {
         do {
             let outcome = try await store.export(from: index)
             for problem in outcome.problems where refused.insert(problem.run).inserted {
-                log.error("run \(problem.run) can't be archived, its report stays in the index: \(problem.description)")
+                log.error(
+                    "run \(problem.run) can't be archived, its report stays in the index: \(problem.description)",
+                    metadata: .code(.archiveBehind, run: problem.run))
             }
-            if isBehind { log.notice("archive.git can be written again") }
+            if isBehind { log.notice("archive.git can be written again", metadata: .code(.archiveCaughtUp)) }
             isBehind = false
             return true
         } catch is CancellationError {
             return true
         } catch {
             // Reported once, since it is retried every second.
-            if !isBehind { log.error("archive.git can't be written; ended runs stay in the index, retrying: \(error)") }
+            if !isBehind {
+                log.error(
+                    "archive.git can't be written; ended runs stay in the index, retrying: \(error)",
+                    metadata: .code(.archiveBehind))
+            }
             isBehind = true
             return false
         }
@@ -65,9 +72,11 @@ package actor ArchiveService {
             let result = try await ExternalCommand(
                 "git", Array(maintenance.command.dropFirst()), deadline: .seconds(1_800)
             ).run()
-            if !result.succeeded { log.warning("the archive could not be packed: \(result.text)") }
+            if !result.succeeded {
+                log.warning("the archive could not be packed: \(result.text)", metadata: .code(.archiveNotPacked))
+            }
         } catch {
-            log.warning("the archive could not be packed: \(error)")
+            log.warning("the archive could not be packed: \(error)", metadata: .code(.archiveNotPacked))
         }
     }
 }

@@ -1,3 +1,4 @@
+import DaemonLog
 import Workspaces
 package import StateFiles
 package import Archive
@@ -25,7 +26,7 @@ package struct OpenState: Sendable {
         if let free = DiskSpace.free(at: folder.path), free < 1 << 20 { _ = reserve.release() }
         lock = try StateLock.acquire(folder, purpose: purpose)
         for path in StaleTemporaryFiles.remove(from: folder, olderThan: Date()) {
-            log.notice("removed \(path), left by a pipectl that was killed")
+            log.notice("removed \(path), left by a pipectl that was killed", metadata: .code(.leftoversRemoved))
         }
         let stored = try ArchiveStore(home: folder.path)
         index = try await Self.openIndex(folder, stored)
@@ -48,17 +49,28 @@ package struct OpenState: Sendable {
     /// Decides about the runs that an earlier process left running.
     package func recover(log: Logger) async throws {
         let settled = try await archive.settle(index)
-        for id in settled.finished { log.notice("run \(id) had ended; recorded its verdict") }
+        for id in settled.finished {
+            log.notice("run \(id) had ended; recorded its verdict", metadata: .code(.recorded, run: id))
+        }
         if settled.added > 0 {
             log.warning(
-                "added \(settled.added) runs to the index that only archive.git had. The next look finds pushes since then"
+                "added \(settled.added) runs to the index that only archive.git had. The next look finds pushes since then",
+                metadata: .code(.runsRestored)
             )
         }
-        for problem in settled.problems { log.warning("archive.git: \(problem.description)") }
+        for problem in settled.problems {
+            log.warning("archive.git: \(problem.description)", metadata: .code(.archiveProblem))
+        }
         for run in try await index.recoverInterrupted() {
             switch run.outcome {
-            case .queued(let attempt): log.notice("run \(run.id) was interrupted and is queued for attempt \(attempt)")
-            case .ended(let verdict, let reason): log.notice("run \(run.id) ended: \(verdict.title), \(reason)")
+            case .queued(let attempt):
+                log.notice(
+                    "run \(run.id) was interrupted and is queued for attempt \(attempt)",
+                    metadata: .code(.runInterrupted, run: run.id))
+            case .ended(let verdict, let reason):
+                log.notice(
+                    "run \(run.id) ended: \(verdict.title), \(reason)",
+                    metadata: .code(.runEnded, run: run.id, ["verdict": verdict.rawValue]))
             }
         }
     }

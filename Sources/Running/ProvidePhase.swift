@@ -1,3 +1,4 @@
+import DaemonLog
 import Watching
 import Preparing
 import Concurrency
@@ -89,7 +90,8 @@ struct ProvidePhase: Sendable {
             hasPassed: outcome.verdict == .passed, isAllEnded: outcome.isAllEnded)
         if !finished.isAllEnded {
             log.error(
-                "run \(task.id): a process of it could not be ended; its user and caches stay in use until the daemon restarts"
+                "run \(task.id): a process of it could not be ended; its user and caches stay in use until the daemon restarts",
+                metadata: .code(.processSurvived, run: task.id)
             )
         }
         outcome.findings = provided.place.findings + provided.secrets.findings(for: prepared.plan) + outcome.findings

@@ -1,3 +1,4 @@
+import DaemonLog
 import Watching
 import Preparing
 import Workspaces
@@ -47,7 +48,9 @@ struct ReleasePhase: Sendable {
             try await Workspace.remove(task.place.workspace)
             try await Workspace.remove(task.place.folder)
         } catch {
-            log.warning("what run \(task.id) left could not be removed; the next start tries again: \(error)")
+            log.warning(
+                "what run \(task.id) left could not be removed; the next start tries again: \(error)",
+                metadata: .code(.releaseFailed, run: task.id))
         }
     }
 
@@ -57,7 +60,9 @@ struct ReleasePhase: Sendable {
         do {
             try await withRepository(at: store) { try $0.letGo(of: RunPin.ref(of: task.id)) }
         } catch {
-            log.warning("the merge of run \(task.id) stays in \(store): \(error)")
+            log.warning(
+                "the merge of run \(task.id) stays in \(store): \(error)", metadata: .code(.releaseFailed, run: task.id)
+            )
         }
     }
 }

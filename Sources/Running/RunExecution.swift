@@ -1,3 +1,4 @@
+import DaemonLog
 package import Watching
 import Preparing
 import Workspaces
@@ -48,7 +49,12 @@ package struct RunExecution: SchedulerHost {
     /// Logs how a run ended; nothing for one that was put back.
     private func sayEnd(of id: RunID) async {
         guard let run = try? await pipelines.state.index.run(id), let line = RunEndLine.text(run) else { return }
-        log.info("\(line)")
+        let summary = run.summary
+        let facts = summary.verdict.map { ["verdict": $0.rawValue] } ?? [:]
+        log.info(
+            "\(line)",
+            metadata: .code(
+                summary.heldFor == nil ? .runEnded : .runNeedsApproval, run: id, repository: summary.repository, facts))
     }
 
     package func hasRoom() -> Bool { health.hasSpace() }

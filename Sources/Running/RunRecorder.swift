@@ -1,3 +1,4 @@
+import DaemonLog
 import Preparing
 import Workspaces
 import StateFiles
@@ -35,10 +36,16 @@ struct RunRecorder: Sendable {
             tries += 1
             do {
                 try await store.record(report, request: request, tests: tests, files: files, in: index)
-                if tries > 1 { log.notice("run \(report.id) (\(report.verdict.title)) is archived now") }
+                if tries > 1 {
+                    log.notice(
+                        "run \(report.id) (\(report.verdict.title)) is archived now",
+                        metadata: .code(.recorded, run: report.id))
+                }
                 return true
             } catch let error as ArchiveError where error.code == .verdictGiven {
-                log.error("run \(report.id) already has a verdict: \(error)")
+                log.error(
+                    "run \(report.id) already has a verdict: \(error)",
+                    metadata: .code(.recordingFailed, run: report.id))
                 return false
             } catch is CancellationError {
                 return false
@@ -48,7 +55,8 @@ struct RunRecorder: Sendable {
                     || (DiskSpace.free(at: state.path) ?? .max) < options.keptFreeBytes
                 if isFull, reserve.release() {
                     log.error(
-                        "the disk of \(state.path) is full: released the reserve of \(ReservedDiskSpace.bytes >> 20) MiB for the report of run \(report.id)"
+                        "the disk of \(state.path) is full: released the reserve of \(ReservedDiskSpace.bytes >> 20) MiB for the report of run \(report.id)",
+                        metadata: .code(.reserveReleased, run: report.id)
                     )
                     continue
                 }
@@ -56,20 +64,23 @@ struct RunRecorder: Sendable {
                 if isFull, tries >= 4, dropsLogs(of: &report, &files) { continue }
                 if tries >= 5, isEnding() {
                     log.error(
-                        "run \(report.id) (\(report.verdict.title)) has no recorded verdict, because the daemon is shutting down and the archive can't be written: \(error) The next start treats the run as interrupted."
+                        "run \(report.id) (\(report.verdict.title)) has no recorded verdict, because the daemon is shutting down and the archive can't be written: \(error) The next start treats the run as interrupted.",
+                        metadata: .code(.recordingFailed, run: report.id)
                     )
                     return false
                 }
                 if tries >= 8 && !isFull {
                     log.error(
-                        "run \(report.id) (\(report.verdict.title)) has no report in the archive: \(error)")
+                        "run \(report.id) (\(report.verdict.title)) has no report in the archive: \(error)",
+                        metadata: .code(.recordingFailed, run: report.id))
                     try? await index.finish(report, tests: tests)
                     return false
                 }
                 // Logged once and then rarely: a disk that is full for a night must not fill the log's disk.
                 if tries == 1 || tries % 60 == 0 {
                     log.error(
-                        "run \(report.id) (\(report.verdict.title)) can't be archived yet; retrying: \(error)"
+                        "run \(report.id) (\(report.verdict.title)) can't be archived yet; retrying: \(error)",
+                        metadata: .code(.recordingDelayed, run: report.id)
                     )
                 }
                 do { try await Task.sleep(for: pause) } catch {
@@ -84,7 +95,9 @@ struct RunRecorder: Sendable {
     /// Flushes the acceptance of the run to disk. A failure is no worse than a push that was not observed yet.
     func flushAcceptance(of run: QueuedRun) async {
         do { try await index.flushLooks() } catch {
-            log.warning("run \(run.id): it may not be recorded on disk yet: \(error)")
+            log.warning(
+                "run \(run.id): it may not be recorded on disk yet: \(error)", metadata: .code(.notDurable, run: run.id)
+            )
         }
     }
 
@@ -115,7 +128,7 @@ struct RunRecorder: Sendable {
             Finding(
                 rule: "disk-full", severity: severity, message: message, file: nil, line: nil, column: nil,
                 suggestion: "give the state folder more space, or \(help)"))
-        log.error("run \(report.id): \(message)")
+        log.error("run \(report.id): \(message)", metadata: .code(.reportShortened, run: report.id))
     }
 
     /// Drops the run's logs if they fill the disk: nothing else would free the space that the report needs.
@@ -151,7 +164,9 @@ struct RunRecorder: Sendable {
                     // If the daemon dies now, the result is unknown and a person is asked once too often, which is the
                     // safe side.
                     if pause == .zero {
-                        log.error("run \(run.id): the result of step \"\(step)\" could not be recorded: \(error)")
+                        log.error(
+                            "run \(run.id): the result of step \"\(step)\" could not be recorded: \(error)",
+                            metadata: .code(.stepEndUnrecorded, run: run.id))
                     }
                     try? await Task.sleep(for: pause)
                 }

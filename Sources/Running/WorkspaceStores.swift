@@ -1,3 +1,4 @@
+import DaemonLog
 package import Preparing
 package import Workspaces
 package import StateFiles
@@ -58,10 +59,14 @@ package final class WorkspaceStores: Sendable {
         if health.hasSpace() { return true }
         let workspaces = await kept.removeAll()
         if workspaces > 0 {
-            log.warning("removed \(workspaces) retained workspaces of failed runs to free disk space")
+            log.warning(
+                "removed \(workspaces) retained workspaces of failed runs to free disk space",
+                metadata: .code(.retainedRemoved))
         }
         let count = await bases.remove(.whenThereIsRoom) { _ in true }
-        if count > 0 { log.warning("removed \(count) warm workspaces to free disk space") }
+        if count > 0 {
+            log.warning("removed \(count) warm workspaces to free disk space", metadata: .code(.snapshotsRemoved))
+        }
         return health.hasSpace()
     }
 }

@@ -1,3 +1,4 @@
+import DaemonLog
 import Control
 import RefHints
 import Workspaces
@@ -160,14 +161,20 @@ package actor RepositoryWatcher {
             try await index.flushLooks()
         } catch is CancellationError {
         } catch {
-            log.warning("\(repository.name): accepted runs may not be recorded on disk yet: \(error)")
+            log.warning(
+                "\(repository.name): accepted runs may not be recorded on disk yet: \(error)",
+                metadata: .code(.notDurable, repository: repository.name))
         }
     }
 
     private func lookAndReport() async -> Bool {
         do {
             try await look()
-            if failures > 0 { log.notice("\(repository.name) can be read again") }
+            if failures > 0 {
+                log.notice(
+                    "\(repository.name) can be read again",
+                    metadata: .code(.repositoryReadable, repository: repository.name))
+            }
             (failures, failedForWantOfSomething) = (0, false)
             return true
         } catch is CancellationError {
@@ -179,7 +186,9 @@ package actor RepositoryWatcher {
             // The first failure and then each tenth: a repository that is unavailable for a night must not fill the
             // log.
             if failures == 1 || failures % 10 == 0 {
-                log.error("\(repository.name) can't be read (\(failures) times in a row): \(error)")
+                log.error(
+                    "\(repository.name) can't be read (\(failures) times in a row): \(error)",
+                    metadata: .code(.repositoryUnreadable, repository: repository.name))
             }
             return false
         }
@@ -207,7 +216,8 @@ package actor RepositoryWatcher {
                 for await hint in hints {
                     if let limit = hint.limit {
                         hasEvents = false
-                        log.warning("\(repository.name): \(limit)")
+                        log.warning(
+                            "\(repository.name): \(limit)", metadata: .code(.onlyPolled, repository: repository.name))
                     }
                     isSaid = false
                     wake.yield()
@@ -217,7 +227,9 @@ package actor RepositoryWatcher {
             } catch {
                 hasEvents = false
                 if !isSaid {
-                    log.warning("\(repository.name) is only polled, every \(interval.inWords): \(error)")
+                    log.warning(
+                        "\(repository.name) is only polled, every \(interval.inWords): \(error)",
+                        metadata: .code(.onlyPolled, repository: repository.name))
                 }
                 isSaid = true
                 // What the kernel refuses now (descriptors, watches) it may grant when other processes have ended.
@@ -283,7 +295,8 @@ package actor RepositoryWatcher {
         try await index.recordBaseline(of: repository.name, location: repository.location, refs: older)
         let changes = snapshot.refs.count { if case .change = rules.kind(of: $0.key) { true } else { false } }
         log.notice(
-            "\(repository.name): baseline of \(snapshot.refs.count) refs, \(changes) changes; waiting for the next push"
+            "\(repository.name): baseline of \(snapshot.refs.count) refs, \(changes) changes; waiting for the next push",
+            metadata: .code(.baseline, repository: repository.name)
         )
         if older.count == snapshot.refs.count { return [] }
         let old = RefSnapshot(refs: older, head: snapshot.head)
@@ -366,7 +379,9 @@ package actor RepositoryWatcher {
                             runsAtMostOnce: declaration.runsAtMostOnce))
                 }
             } catch {
-                log.error("\(repository.name): \"\(declaration.name)\" could not be started on schedule: \(error)")
+                log.error(
+                    "\(repository.name): \"\(declaration.name)\" could not be started on schedule: \(error)",
+                    metadata: .code(.scheduleFailed, repository: repository.name))
             }
         }
     }
@@ -412,7 +427,9 @@ package actor RepositoryWatcher {
             decided: forge.decided(in: observation))
         await host.carryOut(outcome.superseded, outcome.toCancel)
         for run in outcome.queued {
-            log.info("\(name): run \(run.id) \(run.request.workflow), \(run.request.subjectInWords)")
+            log.info(
+                "\(name): run \(run.id) \(run.request.workflow), \(run.request.subjectInWords)",
+                metadata: .code(.runQueued, run: run.id, repository: name))
         }
         return outcome.queued
     }
@@ -441,10 +458,14 @@ package actor RepositoryWatcher {
     /// One line for each unreadable ref, up to a number that a log can take.
     private func say(_ unreadable: [RefObservation.UnreadableRef]) {
         for one in unreadable.prefix(20) {
-            log.warning("\(repository.name): \(one.ref) (\(one.id.short)) can't be read: \(one.reason)")
+            log.warning(
+                "\(repository.name): \(one.ref) (\(one.id.short)) can't be read: \(one.reason)",
+                metadata: .code(.refUnreadable, repository: repository.name))
         }
         if unreadable.count > 20 {
-            log.warning("\(repository.name): \(unreadable.count - 20) more refs can't be read")
+            log.warning(
+                "\(repository.name): \(unreadable.count - 20) more refs can't be read",
+                metadata: .code(.refUnreadable, repository: repository.name))
         }
     }
 
@@ -473,7 +494,9 @@ package actor RepositoryWatcher {
                 let program = try await programs.program(for: sources)
                 byTree[tree] = .workflows(program.description.workflows)
             } catch let error as DefinitionError {
-                log.error("\(repository.name): workflows/ can't be used: \(error)")
+                log.error(
+                    "\(repository.name): workflows/ can't be used: \(error)",
+                    metadata: .code(.definitionUnusable, repository: repository.name))
                 byTree[tree] = error.code == .noWorkflows ? Decision.Definition.none : .broken
             }
         }
@@ -482,7 +505,8 @@ package actor RepositoryWatcher {
         {
             saidNoWorkflows = true
             log.warning(
-                "\(repository.name) has no workflows/ on the branches that moved, so nothing is tested: run `pipectl init` in a clone, commit and push"
+                "\(repository.name) has no workflows/ on the branches that moved, so nothing is tested: run `pipectl init` in a clone, commit and push",
+                metadata: .code(.noWorkflows, repository: repository.name)
             )
         }
         return observation.definitions.compactMapValues { byTree[$0] }

@@ -1,3 +1,4 @@
+import DaemonLog
 package import Results
 import Store
 import Archive
@@ -49,10 +50,13 @@ package struct WorkspaceProvider: Sendable {
             ? .none : await snapshots.choose(prepared, isWhole: isWhole)
         do {
             let workspace = try await workspace(prepared, enclosed, place, resumption, choice)
-            log.debug("run \(prepared.run.id): \(workspace.account)")
+            log.debug(
+                "run \(prepared.run.id): \(workspace.account)",
+                metadata: .code(.workspaceProvided, run: prepared.run.id))
             if let problem = workspace.problem {
                 log.warning(
-                    "run \(prepared.run.id) starts from a checkout, because no warm workspace could be used: \(problem)"
+                    "run \(prepared.run.id) starts from a checkout, because no warm workspace could be used: \(problem)",
+                    metadata: .code(.snapshotUnusable, run: prepared.run.id)
                 )
                 await snapshots.giveUp(choice, prepared.run.id)
             }

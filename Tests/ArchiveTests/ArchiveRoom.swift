@@ -1,3 +1,4 @@
+import TestBasics
 @testable import Store
 import Results
 @testable import Archive

@@ -1,3 +1,4 @@
+import TestBasics
 @testable import Results
 @testable import Store
 @testable import Archive

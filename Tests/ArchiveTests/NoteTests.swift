@@ -1,3 +1,4 @@
+import TestBasics
 @testable import Archive
 import Results
 import Foundation

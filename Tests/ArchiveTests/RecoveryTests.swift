@@ -1,6 +1,7 @@
 @testable import Results
 @testable import Store
 @testable import Archive
+import TestBasics
 import Foundation
 import Git
 import Pipeline

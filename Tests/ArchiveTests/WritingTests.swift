@@ -1,3 +1,4 @@
+import TestBasics
 @testable import Results
 import Store
 import Archive

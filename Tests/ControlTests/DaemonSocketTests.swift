@@ -43,7 +43,7 @@ private func withServer(
     handler: @escaping TestServer.Handler = answer,
     _ body: @Sendable @escaping (String) async throws -> Void
 ) async throws {
-    try await withScratchFolder { folder in
+    try await withTemporaryFolder { folder in
         let path = folder + "/d.sock"
         let server = TestServer(path: path, limits: limits, waits: waits, handler: handler)
         let listening = Happening()
@@ -437,7 +437,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
     }
 
     @Test(.timeLimit(.minutes(1))) func `clients are told that the server stops`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let path = folder + "/d.sock"
             let (listening, started) = (Happening(), Happening())
             let server = TestServer(path: path) { _, replies in
@@ -486,7 +486,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
     // MARK: The socket file
 
     @Test(.timeLimit(.minutes(1))) func `without a daemon the error says so`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             for path in [folder + "/none.sock", folder + "/no/folder.sock"] {
                 let error = await #expect(throws: DaemonError.self) { try await TestClient.connect(path: path) }
                 #expect(error?.code == .notRunning)
@@ -495,7 +495,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
     }
 
     @Test(.timeLimit(.minutes(1))) func `a stale socket is replaced`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let path = folder + "/d.sock"
             do {
                 let dead = try StreamSocket.make()
@@ -526,7 +526,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
     }
 
     @Test(.timeLimit(.minutes(1))) func `of many servers that start over a stale socket one serves`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let path = folder + "/d.sock"
             do {
                 let dead = try StreamSocket.make()
@@ -553,7 +553,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
     }
 
     @Test(.timeLimit(.minutes(1))) func `a file that is not a socket is left alone`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let path = folder + "/d.sock"
             try "mine".write(toFile: path, atomically: false, encoding: .utf8)
             let error = await #expect(throws: DaemonError.self) {

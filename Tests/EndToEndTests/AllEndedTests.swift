@@ -1,4 +1,6 @@
 #if os(Linux)
+    import DaemonLog
+    import TestBasics
     import Foundation
     import TestSupport
     import Testing
@@ -35,15 +37,13 @@
                 _ = try await bench.look()
                 _ = FileManager.default.createFile(atPath: "\(bench.meet)/hangs", contents: nil)
                 try await bench.withDaemon { daemon in
-                    _ = try await daemon.line("is watching")
+                    try await daemon.event(.watching)
                     try await bench.commit(["a.txt": "a\n"], "First")
-                    _ = try await daemon.line(
-                        "run 1: a process of it could not be ended; its user and caches stay in use until the daemon restarts"
-                    )
+                    try await daemon.event(.processSurvived, run: 1)
                     _ = try await bench.pipectl("logs", "1", "--follow")
                     try FileManager.default.removeItem(atPath: "\(bench.meet)/hangs")
                     try await bench.commit(["a.txt": "b\n"], "Second")
-                    _ = try await daemon.line("run 2 test")
+                    try await daemon.event(.runQueued, run: 2)
                     _ = try await bench.pipectl("logs", "2", "--follow")
                     #expect(await daemon.stop() == 0)
                 }

@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -35,9 +37,9 @@ struct ApprovalTests {
     func `a run waits for approval across a restart and starts once approved`() async throws {
         try await Bench.with(["workflows/x.swift": Self.asking, "check.sh": "echo checked\n"]) { bench in
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["a.txt": "a\n"])
-                _ = try await daemon.line("run 1 needs approval: the workflow requires approval for every run")
+                try await daemon.event(.runNeedsApproval, run: 1)
                 let status = try await bench.pipectl("status").output
                 #expect(status.contains("waits    1  test  change 1 needs approval: pipectl approve 1"), "\(status)")
                 let second = try await bench.pipectl("run", "test", "--change", "1")
@@ -47,7 +49,7 @@ struct ApprovalTests {
                 _ = await daemon.child.end
             }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("is watching")
+                try await daemon.event(.watching)
                 #expect(try await bench.run(1).heldFor != nil)
                 let approve = try await bench.pipectl("approve", "1", "--reason", "read it")
                 #expect(approve.code == 0 && approve.errors.contains("run 1: approved"), "\(approve.errors)")
@@ -60,7 +62,7 @@ struct ApprovalTests {
                 let unknown = try await bench.pipectl("approve", "99")
                 #expect(unknown.code == 2 && unknown.errors.contains("no run 99"), "\(unknown.errors)")
 
-                _ = try await daemon.line("run 2 needs approval")
+                try await daemon.event(.runNeedsApproval, run: 2)
                 let reject = try await bench.pipectl("approve", "2", "--reject", "--reason", "no")
                 #expect(reject.code == 0, "\(reject.errors)")
                 let rejected = try await bench.run(2)
@@ -70,9 +72,9 @@ struct ApprovalTests {
                 #expect(report.contains("rejected by"), "\(report)")
 
                 let head = try await bench.change(2, ["b.txt": "b\n"])
-                _ = try await daemon.line("run 3 needs approval")
+                try await daemon.event(.runNeedsApproval, run: 3)
                 #expect(head != (try await bench.change(2, ["b.txt": "c\n"])))
-                _ = try await daemon.line("run 4 needs approval")
+                try await daemon.event(.runNeedsApproval, run: 4)
                 #expect(try await bench.run(3).verdict == .superseded, "a newer push needs a word of its own")
                 #expect(try await bench.pipectl("approve", "3").code == 2)
                 #expect(try await bench.pipectl("cancel", "4").code == 0)
@@ -93,9 +95,9 @@ struct ApprovalTests {
     func `a step waits for approval without a slot while another run continues`() async throws {
         try await Bench.with(["workflows/x.swift": Self.gated, "check.sh": "echo checked\n"]) { bench in
             try await bench.withDaemon("--slots", "1") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["a.txt": "a\n"])
-                _ = try await daemon.line("\"ship it\" waits for pipectl approve")
+                try await daemon.event(.stepNeedsApproval)
                 // With one slot and one run at a time, the other workflow must still end.
                 _ = try await bench.pipectl("logs", "2", "--follow")
                 let runs = try await bench.runs()
@@ -119,19 +121,19 @@ struct ApprovalTests {
                 #expect(report.contains("step \"ship it\" approved by \(NSUserName())"), "\(report)")
 
                 try await bench.change(2, ["b.txt": "b\n"])
-                _ = try await daemon.line("run 3: \"ship it\" waits")
+                try await daemon.event(.stepNeedsApproval, run: 3)
                 #expect(try await bench.pipectl("approve", "3", "--step", "ship it", "--reject").code == 0)
                 _ = try await bench.pipectl("logs", "3", "--follow")
                 #expect(try await bench.run(3).verdict == .failed)
 
                 try await bench.change(3, ["c.txt": "c\n"])
-                _ = try await daemon.line("run 5: \"ship it\" waits")
+                try await daemon.event(.stepNeedsApproval, run: 5)
                 #expect(try await bench.pipectl("cancel", "5").code == 0)
                 _ = try await bench.pipectl("logs", "5", "--follow")
                 #expect(try await bench.run(5).verdict == .cancelled)
 
                 try await bench.change(4, ["d.txt": "d\n"])
-                _ = try await daemon.line("run 7: \"ship it\" waits")
+                try await daemon.event(.stepNeedsApproval, run: 7)
                 try await bench.change(4, ["d.txt": "e\n"])
                 _ = try await bench.pipectl("logs", "7", "--follow")
                 #expect(try await bench.run(7).verdict == .superseded)
@@ -143,9 +145,9 @@ struct ApprovalTests {
     func `a shutdown requeues a run that only waits for approval, and its answer stays valid`() async throws {
         try await Bench.with(["workflows/x.swift": Self.gated, "check.sh": "echo checked\n"]) { bench in
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["a.txt": "a\n"])
-                _ = try await daemon.line("run 1: \"ship it\" waits")
+                try await daemon.event(.stepNeedsApproval, run: 1)
                 #expect(await daemon.stop() == 0, "it does not wait for a person")
             }
             let run = try await bench.run(1)
@@ -165,14 +167,14 @@ struct ApprovalTests {
     func `a killed daemon asks for the approval again`() async throws {
         try await Bench.with(["workflows/x.swift": Self.gated, "check.sh": "echo checked\n"]) { bench in
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["a.txt": "a\n"])
-                _ = try await daemon.line("run 1: \"ship it\" waits")
+                try await daemon.event(.stepNeedsApproval, run: 1)
                 daemon.child.kill()
                 _ = await daemon.child.end
             }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("run 1: \"ship it\" waits")
+                try await daemon.event(.stepNeedsApproval, run: 1)
                 #expect(try await bench.pipectl("approve", "1", "--step", "ship it").code == 0)
                 _ = try await bench.pipectl("logs", "1", "--follow")
                 #expect(try await bench.run(1).verdict == .passed)

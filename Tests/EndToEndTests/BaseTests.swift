@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -29,7 +31,7 @@ struct BaseTests {
     func `a change starts from its target's snapshot and leaves none`() async throws {
         try await Bench.with(BaseTests.files) { bench in
             try await bench.withDaemon("--refresh") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["other.txt": "first\n", "leaky": ""])
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.ended(1).verdict == .passed)
@@ -76,7 +78,7 @@ struct BaseTests {
         ]
         try await Bench.with(files) { bench in
             try await bench.withDaemon("--refresh") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.commit(["b.txt": "b\n"], "Main")
                 _ = try await bench.pipectl("notify")
                 let own = try await bench.ended(1)
@@ -96,7 +98,7 @@ struct BaseTests {
             try await bench.commit(
                 Workflows.test("Step(\"check\", run: \"\(line)\")", files: ["a.txt": "a\n"]), "Workflows")
             try await bench.withDaemon("--refresh") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["a.txt": "b\n"])
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.ended(2).verdict == .passed)
@@ -113,7 +115,7 @@ struct BaseTests {
                 #expect(found.base == nil)
                 let finding = try #require(found.findings.first { $0.rule == "warm-differs" })
                 #expect(finding.message.contains("run 3 passed with the same tree"))
-                _ = try await daemon.line("run 3 passed with the same tree in a warm workspace")
+                #expect(try await daemon.ended(4).verdict == .failed)
                 try await bench.change(2, ["a.txt": "c\n"])
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.ended(5).verdict == .failed, "no warm workspace hides it any more")
@@ -130,7 +132,7 @@ struct BaseTests {
                 on: #".pullRequest(into: "main"), .push(to: "main")"#, files: ["other.txt": "one\n"])
         ) { bench in
             try await bench.withDaemon("--refresh") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 for (run, verdict) in [(RunID(1), Verdict.passed), (2, .failed)] {
                     try await bench.commit(["other.txt": "\(run)\n"], "Main")
                     _ = try await bench.pipectl("notify")
@@ -163,7 +165,7 @@ struct BaseTests {
             """
         try await Bench.with(["workflows/x.swift": source, "a.txt": "a\n"]) { bench in
             try await bench.withDaemon("--refresh") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 for (number, runs) in [(1, [1, 2]), (2, [3, 4])] {
                     try await bench.commit(["a.txt": "\(number)\n"], "Merge \(number)")
                     _ = try await bench.pipectl("notify")
@@ -184,7 +186,7 @@ struct BaseTests {
     func `a damaged snapshot is dropped and its run gets a checkout`() async throws {
         try await Bench.with(BaseTests.files) { bench in
             try await bench.withDaemon("--refresh") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["other.txt": "1\n"])
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.ended(2).verdict == .passed)
@@ -199,7 +201,7 @@ struct BaseTests {
                     #expect(try await bench.ended(RunID(number + 1)).verdict == .passed)
                     #expect(try await log(bench, RunID(number + 1)).contains("cold"))
                 }
-                _ = try await daemon.line("run 3 starts from a checkout")
+                try await daemon.event(.snapshotUnusable, run: 3)
             }
         }
     }
@@ -217,7 +219,7 @@ struct BaseTests {
             """
         try await Bench.with(["workflows/x.swift": source, "a.txt": "good\n"]) { bench in
             try await bench.withDaemon("--refresh") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let good = try await bench.commit(["a.txt": "better\n"], "Better")
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.ended(1).verdict == .passed)
@@ -259,7 +261,7 @@ struct BaseTests {
             """
         try await Bench.with(["workflows/x.swift": source, "src/a.txt": "a\n"]) { bench in
             try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.commit(["src/a.txt": "b\n"], "Code")
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.ended(1).verdict == .passed)
@@ -281,7 +283,7 @@ struct BaseTests {
     func `a missing snapshot is made again`() async throws {
         try await Bench.with(BaseTests.files) { bench in
             try await bench.withDaemon("--refresh") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["other.txt": "1\n"])
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.ended(2).verdict == .passed)
@@ -307,7 +309,7 @@ struct BaseTests {
     func `without space for snapshots every run starts fresh`() async throws {
         try await Bench.with(BaseTests.files) { bench in
             try await bench.withDaemon("--refresh", "--base-limit", "0") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["other.txt": "1\n"])
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.ended(1).verdict == .passed)

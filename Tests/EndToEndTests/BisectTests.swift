@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Reports
 import Results
 import Foundation
@@ -117,15 +119,15 @@ struct BisectTests {
     func `a failing target is bisected and the next report names the cause`() async throws {
         try await Bench.with(Self.files(".bisectsWhenRed()")) { bench in
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["tests": "one passes\ntwo fails\n"])
                 _ = try await bench.pipectl("notify")
                 try await bench.commit(["f.txt": "0\n"], "Before")
                 let landed = try await bench.commit(["tests": "one passes\ntwo fails\n"], "Landed 1")
                 try await bench.commit(["f.txt": "1\n"], "After")
                 _ = try await bench.pipectl("notify")
-                let said = try await daemon.line("S/two was broken by")
-                #expect(said.contains(landed.prefix(10)))
+                let said = try await daemon.event(.bisected)
+                #expect(said.message.contains(landed.prefix(10)))
                 let last = try await bench.commit(["f.txt": "2\n"], "Still red")
                 _ = try await bench.pipectl("notify")
                 let id = try await ended(bench, last)
@@ -137,12 +139,11 @@ struct BisectTests {
     }
 
     private func ended(_ bench: Bench, _ head: String) async throws -> RunID {
-        let clock = ContinuousClock()
-        let limit = clock.now + .seconds(60)
-        while clock.now < limit {
-            if let run = try await bench.runs().first(where: { $0.head == head && $0.isArchived }) { return run.id }
-            try await Task.sleep(for: .milliseconds(100))
+        var found: RunID?
+        try await eventually("the verdict of \(head)", within: .seconds(60)) {
+            found = try await bench.runs().first { $0.head == head && $0.isArchived }?.id
+            return found != nil
         }
-        throw Bench.Failure(description: "\(head) has no verdict after a minute")
+        return try #require(found)
     }
 }

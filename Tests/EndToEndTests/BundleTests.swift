@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Reports
 import Results
 import Foundation
@@ -381,7 +383,7 @@ struct BundleTests {
                 #expect(bundle.verdict == nil && bundle.exitCode == nil)
                 #expect(bundle.problems.first?.file == "a.c" && bundle.problems.first?.line == 7, "\(bundle)")
                 try await bench.release("go")
-                _ = try await daemon.line("warm-up of main")
+                try await daemon.event(.runQueued, run: 2)
             }
         }
     }

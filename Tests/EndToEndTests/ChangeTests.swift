@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -43,7 +45,7 @@ struct ChangeTests {
         try await Bench.with(["workflows/x.swift": source]) { bench in
             for name in ["started", "never"] { try bench.meetingPoint(name) }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.commit(
                     [
                         "publish.sh":
@@ -55,7 +57,8 @@ struct ChangeTests {
                 _ = await daemon.child.end
             }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("run 1 ended: infrastructure")
+                let ended = try await daemon.ended(1)
+                #expect(ended.verdict == .infrastructure)
                 #expect(await daemon.stop() == 0)
             }
             let run = try await bench.run(1)
@@ -112,7 +115,7 @@ struct ChangeTests {
     func `a remote is mirrored and its changes are tested`() async throws {
         try await Bench.with { bench in
             let url = "file://\(bench.repository)"
-            func look() async throws -> Bench.Ended {
+            func look() async throws -> Ended {
                 try await bench.pipectl("watch", "--once", "--minimum-free", "0", url, in: bench.root)
             }
             let baseline = try await look()

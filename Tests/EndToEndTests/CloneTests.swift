@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -10,7 +12,7 @@ import Testing
         try await Bench.with(Workflows.test(steps, files: ["check.sh": "exit 0\n"])) { bench in
             let clone = "\(bench.root)/clone"
             try await bench.withDaemon("--changes", "agent/*") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.git(["clone", "-q", "file://\(bench.repository)", clone], in: bench.root)
                 // Commits that both have are run as in the repository itself; unpushed commits come from the clone.
                 let main = try await bench.pipectl("run", "test", "--ref", "main", in: clone)
@@ -54,7 +56,7 @@ import Testing
             try await bench.git(["branch", "-m", "main", "trunk"])
             let clone = "\(bench.root)/clone"
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.git(["clone", "-q", "file://\(bench.repository)", clone], in: bench.root)
                 try await bench.git(["checkout", "-q", "-b", "mine"], in: clone)
                 func commit(_ path: String, _ text: String) async throws {

@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -17,7 +19,7 @@ struct DaemonTests {
             bench in
             for name in ["first", "never", "second", "go"] { try bench.meetingPoint(name) }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["check.sh": "echo up > \(bench.meet)/first; cat \(bench.meet)/never"])
                 #expect(try await bench.pipectl("notify", bench.repository).errors.contains("looking at repo"))
                 try await bench.arrival(at: "first")
@@ -35,8 +37,8 @@ struct DaemonTests {
                 #expect(superseded.verdict == .superseded)
                 #expect(superseded.supersededBy == 2)
 
-                kill(daemon.child.id, SIGTERM)
-                _ = try await daemon.line("shutting down")
+                daemon.child.signal(SIGTERM)
+                try await daemon.event(.shuttingDown)
                 try await bench.release("go")
                 #expect(await daemon.end() == 0)
             }
@@ -55,7 +57,7 @@ struct DaemonTests {
             try bench.meetingPoint("started")
             let number = Int.random(in: 1_000_000...9_999_999)
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let check = """
                     if [ "$PIPECTL_RUN_ATTEMPT" = 2 ]; then exit 0; fi
                     echo up > \(bench.meet)/started
@@ -64,7 +66,7 @@ struct DaemonTests {
                 try await bench.change(1, ["check.sh": check])
                 try await bench.arrival(at: "started")
                 #expect(try await bench.command(["pkill", "-TERM", "-xf", "sleep \(number)"]).code == 0)
-                kill(daemon.child.id, SIGTERM)
+                daemon.child.signal(SIGTERM)
                 #expect(await daemon.end() == 0)
             }
             try await bench.withDaemon { _ in
@@ -85,7 +87,7 @@ struct DaemonTests {
             try FileManager.default.createSymbolicLink(atPath: bubblewrap, withDestinationPath: "/usr/bin/bwrap")
             bench.variables["PIPECTL_BWRAP"] = bubblewrap
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let shell = try await plain.pipectl("doctor", "--json").output
                 let checks = try JSONDecoder().decode([Check].self, from: Data(shell.utf8))
                 for name in ["sandbox", "limits", "workspaces"] {
@@ -114,7 +116,7 @@ struct DaemonTests {
                 sleep 1000
                 """
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["check.sh": check])
                 async let last = bench.arrival(at: "alive")
                 try await bench.arrival(at: "started")
@@ -123,7 +125,7 @@ struct DaemonTests {
                 _ = try await last
             }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("run 1 was interrupted and is queued for attempt 2")
+                try await daemon.event(.runInterrupted, run: 1)
                 _ = try await bench.pipectl("logs", "1", "--follow")
                 #expect(await daemon.stop() == 0)
             }
@@ -142,7 +144,7 @@ struct DaemonTests {
         try await Bench.with(Workflows.test(step, files: ["check.sh": ""])) { bench in
             for name in ["started", "never"] { try bench.meetingPoint(name) }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["check.sh": "echo up > \(bench.meet)/started; cat \(bench.meet)/never"])
                 try await bench.arrival(at: "started")
                 let cancel = try await bench.pipectl("cancel", "1", "--reason", "not wanted")
@@ -166,11 +168,11 @@ struct DaemonTests {
         try await Bench.with(Workflows.test(step, files: ["check.sh": ""])) { bench in
             for name in ["started", "go"] { try bench.meetingPoint(name) }
             try await bench.withDaemon("--slots", "1") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["check.sh": "echo up > \(bench.meet)/started; cat \(bench.meet)/go"])
                 try await bench.arrival(at: "started")
                 let head = try await bench.change(2, ["b.txt": "b\n"])
-                _ = try await daemon.line("run 2 test")
+                try await daemon.event(.runQueued, run: 2)
                 try await bench.git(["update-ref", "-d", "refs/pull/2/head"])
                 try await bench.git(["reflog", "expire", "--expire=now", "--all"])
                 try await bench.git(["prune", "--expire=now"])
@@ -189,10 +191,10 @@ struct DaemonTests {
     func `runs wait while the disk is nearly full, and status names the reason`() async throws {
         try await Bench.with { bench in
             try await bench.withDaemon("--minimum-free", "1000000000") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["a.txt": "a\n"])
-                _ = try await daemon.line("no run can start: ")
-                _ = try await daemon.line("run 1 test")
+                try await daemon.event(.diskFull)
+                try await daemon.event(.runQueued, run: 1)
                 let status = try await bench.pipectl("status")
                 #expect(status.output.contains("nothing starts: the disk of \(bench.home) is nearly full"))
                 #expect(status.output.contains("queued   1  test"))
@@ -229,17 +231,20 @@ struct DaemonTests {
             let owner = try String(contentsOfFile: "\(bench.home)/lock", encoding: .utf8)
             let pid = try #require(owner.split(separator: " ").first)
 
-            let given = try Self.waiting(bench, "first-")
-            let daemon = try Self.waiting(bench, "second-")
-            for waiting in [given, daemon] { _ = try await waiting.line("(pid \(pid))") }
+            let given = try waiting(bench)
+            let daemon = try waiting(bench)
+            for waiting in [given, daemon] {
+                let said = try await waiting.event(.waitingForState)
+                #expect(said.message.contains("(pid \(pid))"), "\(said)")
+            }
             // Not SIGINT, which shells make background commands ignore; nothing handles either signal here.
             #expect(await given.stop() == 143, "SIGTERM, as its shell would say it")
-            #expect(!daemon.text.contains("is watching"))
+            #expect(daemon.events(.watching).isEmpty)
 
             try await bench.release("go")
             #expect(try await run.code == 0)
-            _ = try await daemon.line("is watching")
-            #expect(daemon.text.components(separatedBy: "(pid \(pid))").count == 2, "it says it once: \(daemon.text)")
+            try await daemon.event(.watching)
+            #expect(daemon.events(.waitingForState).count == 1, "\(daemon.text)")
             let second = try await bench.pipectl("watch", bench.repository)
             #expect(second.code == 3 && second.errors.contains("pid \(daemon.child.id)"), "\(second.errors)")
             #expect(await daemon.stop() == 0)
@@ -247,12 +252,10 @@ struct DaemonTests {
     }
 
     /// A `watch` that may not be watching yet.
-    private static func waiting(_ bench: Bench, _ name: String) throws -> Bench.Daemon {
-        let output = "\(bench.root)/\(name)"
-        let child = try Child(
-            [Bench.pipectl, "watch", "--no-refresh", "--minimum-free", "0", "--interval", "3600", bench.repository],
-            in: bench.root, environment: bench.environment, output: output)
-        return Bench.Daemon(child: child, log: output + "2", bench: bench)
+    private func waiting(_ bench: Bench) throws -> Bench.Daemon {
+        try bench.start([
+            Bench.pipectl, "watch", "--no-refresh", "--minimum-free", "0", "--interval", "3600", bench.repository,
+        ])
     }
 
     private func status(_ bench: Bench) async throws -> Status {

@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -111,12 +113,12 @@ struct FlakinessTests {
         try await Bench.with { bench in
             try await bench.commit(Self.files(bench), "Tests")
             try await bench.withDaemon("--refresh", "--base-limit", "0") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 // It fails once by chance and passes when it is run again.
                 try set("two", 1, bench)
                 try await bench.commit(["a.txt": "a\n"], "By chance")
                 #expect(try await bench.pipectl("wait", "main").code == 1)
-                _ = try await daemon.line("run 2 test, retry of failing tests on main")
+                try await daemon.event(.runQueued, run: 2)
                 #expect(try await bench.pipectl("wait", "2").code == 0)
                 #expect(try await bench.pipectl("logs", "2", "unit").output == "ran S/two\n", "and nothing else")
                 let history = try await bench.pipectl("history", "S/two").output
@@ -131,7 +133,7 @@ struct FlakinessTests {
                 try set("one", 1_000, bench)
                 try await bench.commit(["a.txt": "b\n"], "Broken")
                 #expect(try await bench.pipectl("wait", "main").code == 1)
-                _ = try await daemon.line("run 6 test, retry of failing tests on main")
+                try await daemon.event(.runQueued, run: 6)
                 for id in 4...6 { #expect(try await bench.pipectl("wait", "\(id)").code == 1) }
                 try set("one", 0, bench)
                 try await bench.change(1, ["b.txt": "b\n"])
@@ -148,7 +150,7 @@ struct FlakinessTests {
             try await bench.commit(Self.files(bench), "Tests")
             for name in ["hold", "go"] { try bench.meetingPoint(name) }
             try await bench.withDaemon("--refresh", "--base-limit", "0") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try set("two", 1, bench)
                 try await bench.commit(["a.txt": "a\n"], "By chance")
                 #expect(try await bench.pipectl("wait", "main").code == 1)
@@ -159,7 +161,7 @@ struct FlakinessTests {
                 let overtaken = try await bench.pipectl("wait", "2")
                 #expect(overtaken.code == 4, "\(overtaken.output)")
                 #expect(overtaken.output.contains("which has priority"), "\(overtaken.output)")
-                _ = try await daemon.line("run 4 test, retry of failing tests on main")
+                try await daemon.event(.runQueued, run: 4)
                 try await bench.arrival(at: "hold")
                 try await bench.release("go")
                 #expect(try await bench.pipectl("wait", "4").code == 0)

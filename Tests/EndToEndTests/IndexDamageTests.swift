@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Store
 import Foundation
@@ -11,9 +13,9 @@ struct IndexDamageTests {
     /// A bench that has tested change 1, with everything in the database file and nothing in the write-ahead log.
     private func tested(_ bench: Bench, keepCopy: Bool) async throws {
         try await bench.withDaemon { daemon in
-            _ = try await daemon.line("baseline of")
+            try await daemon.event(.baseline)
             try await bench.change(1, ["a.txt": "a\n"])
-            _ = try await daemon.line("run 1 test")
+            try await daemon.event(.runQueued, run: 1)
             _ = try await bench.pipectl("logs", "1", "--follow")
             #expect(await daemon.stop() == 0)
         }
@@ -24,7 +26,7 @@ struct IndexDamageTests {
         _ = try Store.Index(path: index(bench))
     }
 
-    private func watch(_ bench: Bench) async throws -> Bench.Ended {
+    private func watch(_ bench: Bench) async throws -> Ended {
         try await bench.pipectl("watch", "--minimum-free", "0", "--once", bench.repository)
     }
 
@@ -100,7 +102,7 @@ struct IndexDamageTests {
             try await tested(bench, keepCopy: true)
             try await bench.withDaemon { daemon in
                 try await bench.change(2, ["b.txt": "b\n"])
-                _ = try await daemon.line("run 2 test")
+                try await daemon.event(.runQueued, run: 2)
                 _ = try await bench.pipectl("logs", "2", "--follow")
                 try await bench.archived(2)
                 daemon.child.kill()

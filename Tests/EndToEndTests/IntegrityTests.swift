@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -33,9 +35,9 @@ struct IntegrityTests {
     func `a change that removes a test needs approval`() async throws {
         try await Bench.with(Self.files) { bench in
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["Tests/SumTests/SumTests.swift": Self.tests("adds")])
-                _ = try await daemon.line("run 1 needs approval: ")
+                try await daemon.event(.runNeedsApproval, run: 1)
                 _ = try await bench.pipectl("logs", "1", "--follow")
                 let run = try await bench.run(1)
                 #expect(run.verdict == .needsApproval && run.state == .ended)
@@ -65,7 +67,7 @@ struct IntegrityTests {
                         "check.sh": Self.check("adds", "sums") + "# new\n",
                         "Tests/SumTests/SumTests.swift": Self.tests("adds"),
                     ])
-                _ = try await daemon.line("run 4 needs approval: ")
+                try await daemon.event(.runNeedsApproval, run: 4)
                 _ = try await bench.pipectl("logs", "4", "--follow")
                 #expect(try await bench.run(4).verdict == .needsApproval, "another commit needs a word of its own")
                 let reject = try await bench.pipectl("approve", "4", "--reject", "--reason", "put it back")

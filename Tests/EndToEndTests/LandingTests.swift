@@ -1,3 +1,5 @@
+import TestBasics
+import DaemonLog
 import Foundation
 import Pipeline
 import Results
@@ -107,7 +109,7 @@ struct LandingTests {
     {
         try await withRepository("method: .\(method)", changes: [1: "a.txt", 2: "bad.txt", 3: "c.txt"]) { bench in
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 for change in ["1", "2", "3"] { try await land(bench, change) }
                 let ended = try await wait(bench) { $0.entries.isEmpty }
                 #expect(
@@ -148,7 +150,7 @@ struct LandingTests {
                 ],
                 "Wait once")
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await land(bench, "1")
                 try await land(bench, "2")
                 try await bench.arrival(at: "testing")
@@ -189,7 +191,7 @@ struct LandingTests {
                 ],
                 "Wait once")
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await land(bench, "1")
                 try await bench.arrival(at: "testing")
                 // Somebody else pushes while it is tested.
@@ -223,7 +225,7 @@ struct LandingTests {
             chmod(hook, 0o755)
             let before = try await bench.git(["rev-parse", "main"])
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await land(bench, "1")
                 let frozen = try await wait(bench) { $0.frozen != nil }
                 #expect(frozen.frozen?.contains("not today") == true)

@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Foundation
 import TestSupport
 import Testing
@@ -11,7 +13,7 @@ struct LifecycleTests {
         try await Bench.with(Workflows.test(Self.check, files: ["check.sh": ""])) { bench in
             for name in ["started", "never"] { try bench.meetingPoint(name) }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let wait = "echo > \(bench.meet)/started; cat \(bench.meet)/never"
                 try await bench.change(1, ["check.sh": "test \"$PIPECTL_RUN_ATTEMPT\" = 2 || { \(wait); }\n"])
                 try await bench.arrival(at: "started")
@@ -19,7 +21,7 @@ struct LifecycleTests {
                 _ = await daemon.child.end
             }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("run 1 was interrupted")
+                try await daemon.event(.runInterrupted, run: 1)
                 _ = try await bench.pipectl("logs", "1", "--follow")
                 #expect(await daemon.stop() == 0)
             }
@@ -47,12 +49,12 @@ struct LifecycleTests {
     func `status counts changes that conflict`() async throws {
         try await Bench.with { bench in
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let base = try await bench.git(["rev-parse", "main"])
                 try await bench.commit(["shared.txt": "ours\n"], "Ours")
-                _ = try await daemon.line("run 1 release")
+                try await daemon.event(.runQueued, run: 1)
                 try await bench.change(1, ["shared.txt": "theirs\n"], from: base)
-                _ = try await daemon.line("run 2 test")
+                try await daemon.event(.runQueued, run: 2)
                 _ = try await bench.pipectl("logs", "2", "--follow")
                 let status = try await bench.pipectl("status").output
                 #expect(status.contains("1 conflict"), "\(status)")

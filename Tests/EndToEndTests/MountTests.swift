@@ -1,4 +1,7 @@
 #if os(Linux)
+    import Results
+    import DaemonLog
+    import TestBasics
     import Foundation
     import TestSupport
     import Testing
@@ -34,7 +37,7 @@
                     func look() async throws -> String {
                         number += 1
                         try await bench.change(number, ["own.txt": "\(number)\n"])
-                        _ = try await daemon.line("run \(number) test")
+                        try await daemon.event(.runQueued, run: RunID(number))
                         _ = try await bench.pipectl("logs", "\(number)", "--follow")
                         return try await bench.pipectl("logs", "\(number)").output
                     }

@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Reports
 import Results
 import Foundation
@@ -36,7 +38,7 @@ struct NamedTestsTests {
     }
 
     /// Runs a command that a bundle printed as a shell would.
-    private func typed(_ command: String, _ bench: Bench, in folder: String) async throws -> Bench.Ended {
+    private func typed(_ command: String, _ bench: Bench, in folder: String) async throws -> Ended {
         try await bench.command(
             [
                 "sh", "-c",
@@ -51,7 +53,7 @@ struct NamedTestsTests {
             let clone = "\(bench.root)/clone"
             try await bench.git(["clone", "-q", bench.repository, clone], in: bench.root)
             try await bench.withDaemon("--changes", "agent/*") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.git(["checkout", "-q", "-b", "agent/two"], in: clone)
                 try await bench.git(["commit", "-q", "--allow-empty", "-m", "Nothing yet"], in: clone)
                 _ = FileManager.default.createFile(atPath: "\(clone)/broken", contents: nil)

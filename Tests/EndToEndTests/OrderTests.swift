@@ -1,3 +1,4 @@
+import TestBasics
 import Results
 import Foundation
 import TestSupport

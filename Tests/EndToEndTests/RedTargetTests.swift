@@ -1,3 +1,4 @@
+import TestBasics
 import Store
 import Reports
 import Results

@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Store
 import Foundation
@@ -35,7 +37,7 @@ struct ReleaseCrashTests {
         _ = FileManager.default.createFile(atPath: effects, contents: nil)
         chmod(effects, 0o666)
         try await bench.withDaemon { daemon in
-            _ = try await daemon.line("baseline of")
+            try await daemon.event(.baseline)
             try await bench.commit(["build.sh": build + "\n", "publish.sh": publish + "\n"], "Release it")
             try await bench.arrival(at: "started")
             daemon.child.kill()
@@ -55,7 +57,9 @@ struct ReleaseCrashTests {
             try await crash(
                 bench, publish: "echo done >> \(bench.meet)/effects; test -e \(bench.meet)/again || { \(wait); }")
             try await bench.withDaemon { daemon in
-                let said = try await daemon.line("run 1 ended: infrastructure, unknown: check it by hand")
+                let ended = try await daemon.ended(1)
+                #expect(ended.verdict == .infrastructure)
+                let said = ended.message
                 #expect(said.contains("step \"publish\" (sh publish.sh) was started at 20"), "\(said)")
                 #expect(said.contains("on attempt 1 and its result is not known"), "\(said)")
                 #expect(said.contains("`pipectl rerun 1`"), "\(said)")
@@ -85,7 +89,7 @@ struct ReleaseCrashTests {
                 bench, build: "test \"$PIPECTL_RUN_ATTEMPT\" = 2 || { \(wait); }",
                 publish: "echo done >> \(bench.meet)/effects")
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("run 1 was interrupted and is queued for attempt 2")
+                try await daemon.event(.runInterrupted, run: 1)
                 _ = try await bench.pipectl("logs", "1", "--follow")
                 #expect(await daemon.stop() == 0)
             }
@@ -104,21 +108,22 @@ struct ReleaseCrashTests {
         try await Bench.with(Self.files) { bench in
             for name in ["started", "go"] { try bench.meetingPoint(name) }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.commit(
                     [
                         "publish.sh":
                             "echo up > \(bench.meet)/started; cat \(bench.meet)/go; echo done >> \(bench.meet)/effects\n"
                     ], "Release it")
                 try await bench.arrival(at: "started")
-                kill(daemon.child.id, SIGSTOP)
+                daemon.child.signal(SIGSTOP)
                 try await bench.release("go")
-                while effects(bench) == 0 { try await Task.sleep(for: .milliseconds(10)) }
+                try await eventually("the effect of the step") { effects(bench) > 0 }
                 daemon.child.kill()
                 _ = await daemon.child.end
             }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("unknown: check it by hand")
+                let ended = try await daemon.ended(1)
+                #expect(ended.verdict == .infrastructure)
                 #expect(await daemon.stop() == 0)
             }
             #expect(effects(bench) == 1)
@@ -150,7 +155,7 @@ struct ReleaseCrashTests {
             for attempt in 1...3 {
                 try await bench.withDaemon { daemon in
                     if attempt == 1 {
-                        _ = try await daemon.line("baseline of")
+                        try await daemon.event(.baseline)
                         try await bench.change(
                             1, ["check.sh": "echo up > \(bench.meet)/started; cat \(bench.meet)/never\n"])
                     }
@@ -160,8 +165,8 @@ struct ReleaseCrashTests {
                 }
             }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line(
-                    "run 1 ended: infrastructure, interrupted: the daemon ended 3 times in a row")
+                let ended = try await daemon.ended(1)
+                #expect(ended.verdict == .infrastructure)
                 #expect(await daemon.stop() == 0)
             }
             let run = try await bench.run(1)

@@ -1,3 +1,4 @@
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -94,7 +95,7 @@ struct SecretsTests {
         return found
     }
 
-    private func set(_ bench: Bench, _ value: String, _ arguments: String...) async throws -> Bench.Ended {
+    private func set(_ bench: Bench, _ value: String, _ arguments: String...) async throws -> Ended {
         let file = "\(bench.root)/value"
         try Data(value.utf8).write(to: URL(fileURLWithPath: file))
         defer { try? FileManager.default.removeItem(atPath: file) }
@@ -193,18 +194,11 @@ struct SecretsTests {
             var number: Int32 = 0
             guard terminal >= 0, ioctl(terminal, 0x4004_5431, &lock) == 0, ioctl(terminal, 0x8004_5430, &number) == 0
             else { throw Bench.Failure(description: "no terminal: \(errno)") }
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: command[0])
-            process.arguments = Array(command.dropFirst())
-            let end = try #require(FileHandle(forUpdatingAtPath: "/dev/pts/\(number)"))
-            (process.standardInput, process.standardOutput, process.standardError) = (end, end, end)
-            try process.run()
-            try end.close()
-            let id = process.processIdentifier
+            let child = try Child(command, in: "/", terminal: "/dev/pts/\(number)")
             let shown = await withCheckedContinuation { continuation in
                 let thread = Thread {
                     // Whatever goes wrong, the process ends, and with it the reading.
-                    DispatchQueue.global().asyncAfter(deadline: .now() + 30) { kill(id, SIGKILL) }
+                    DispatchQueue.global().asyncAfter(deadline: .now() + 30) { child.kill() }
                     var shown: [UInt8] = []
                     var piece = [UInt8](repeating: 0, count: 4_096)
                     var isTyped = false
@@ -223,8 +217,7 @@ struct SecretsTests {
                 }
                 thread.start()
             }
-            process.waitUntilExit()
-            return (shown, process.terminationStatus)
+            return (shown, await child.end)
         }
     #endif
 

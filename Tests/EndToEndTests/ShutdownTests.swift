@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -19,22 +21,22 @@ struct ShutdownTests {
             // It waits without a child process, so that only it gets the signal; the grace period ends it.
             let stubborn = "trap '' TERM; echo up > \(bench.meet)/started; read line < \(bench.meet)/never"
             try await bench.withDaemon("--grace", "60") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["check.sh": stubborn])
                 try await bench.arrival(at: "started")
-                kill(daemon.child.id, SIGTERM)
-                _ = try await daemon.line("shutting down after the running runs have ended")
+                daemon.child.signal(SIGTERM)
+                try await daemon.event(.shuttingDown)
                 #expect(try await bench.pipectl("status").code == 0, "it answers while it drains")
-                kill(daemon.child.id, SIGTERM)
-                _ = try await daemon.line("cancelling the runs; a third signal exits at once")
-                kill(daemon.child.id, SIGTERM)
+                daemon.child.signal(SIGTERM)
+                try await daemon.event(.cancellingRuns)
+                daemon.child.signal(SIGTERM)
                 #expect(await daemon.end() == 130)
             }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("run 1 was interrupted and is queued for attempt 2")
+                try await daemon.event(.runInterrupted, run: 1)
                 try await bench.arrival(at: "started")
-                kill(daemon.child.id, SIGTERM)
-                _ = try await daemon.line("shutting down")
+                daemon.child.signal(SIGTERM)
+                try await daemon.event(.shuttingDown)
                 try await bench.release("never")
                 #expect(await daemon.end() == 0)
             }
@@ -54,14 +56,14 @@ struct ShutdownTests {
                     bench.sharing([Bench.pipectl, "run", "test"]), in: bench.repository,
                     environment: bench.environment, output: "\(bench.root)/run-")
                 try await bench.arrival(at: "started")
-                kill(run.id, SIGINT)
+                run.signal(SIGINT)
                 async let _: Void = run.kill(after: .seconds(60))
                 #expect(await run.end == 130)
                 #expect(try await bench.ended(1).verdict == .cancelled)
             }
             guard hasDaemon else { return try await interrupted() }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await interrupted()
                 #expect(try await bench.pipectl("status").code == 0, "the daemon goes on")
             }
@@ -81,7 +83,7 @@ struct ShutdownTests {
 
                     """
                 try await bench.withDaemon { daemon in
-                    _ = try await daemon.line("baseline of")
+                    try await daemon.event(.baseline)
                     try await bench.change(1, ["check.sh": once])
                     try await bench.arrival(at: "started")
                     try await endAll(daemon, bench)
@@ -100,12 +102,9 @@ struct ShutdownTests {
         func `a compiler that is stopped with the daemon is no definition error`() async throws {
             try await Bench.with { bench in
                 try await bench.withDaemon { daemon in
-                    _ = try await daemon.line("baseline of")
+                    try await daemon.event(.baseline)
                     try await bench.change(1, ["a.txt": "a\n"])
-                    let limit = ContinuousClock.now + .seconds(40)
-                    while try await !compiles(bench) {
-                        if ContinuousClock.now > limit { throw Bench.Failure(description: "nothing was compiled") }
-                    }
+                    try await eventually("the compiler", within: .seconds(40)) { try await compiles(bench) }
                     try await endAll(daemon, bench)
                 }
                 try await bench.withDaemon { daemon in
@@ -162,12 +161,12 @@ struct ShutdownTests {
                 read line < \(bench.meet)/never
                 """
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["check.sh": polite])
                 try await bench.arrival(at: "started")
-                kill(daemon.child.id, SIGTERM)
-                _ = try await daemon.line("shutting down")
-                kill(daemon.child.id, SIGTERM)
+                daemon.child.signal(SIGTERM)
+                try await daemon.event(.shuttingDown)
+                daemon.child.signal(SIGTERM)
                 #expect(await daemon.end() == 0)
             }
             let run = try await bench.run(1)
@@ -185,11 +184,11 @@ struct ShutdownTests {
         try await Bench.with { bench in
             let url = "git://127.0.0.1:\(listener.port)/silent.git"
             try await bench.withDaemon(url) { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 var children: [Int32] = []
-                while children.isEmpty {
+                try await eventually("the fetch") {
                     children = try await fetchers(bench, of: url)
-                    try await Task.sleep(for: .milliseconds(20))
+                    return !children.isEmpty
                 }
                 let clock = ContinuousClock()
                 let start = clock.now
@@ -216,7 +215,7 @@ struct ShutdownTests {
         try await Bench.with(Workflows.test(steps, files: ["check.sh": ""])) { bench in
             for name in ["started", "go"] { try bench.meetingPoint(name) }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(
                     1,
                     [
@@ -224,14 +223,14 @@ struct ShutdownTests {
                             "echo up > \(bench.meet)/started; cat \(bench.meet)/go; echo \"$PPID\" > \(bench.meet)/ended\n"
                     ])
                 try await bench.arrival(at: "started")
-                kill(daemon.child.id, SIGSTOP)
+                daemon.child.signal(SIGSTOP)
                 try await bench.release("go")
                 // The test is about time that passes: the limit is over when the daemon sees the clock again.
                 try await Task.sleep(for: .seconds(5))
                 #expect(FileManager.default.fileExists(atPath: "\(bench.meet)/ended"))
                 for number in 2...4 { try await bench.change(number, ["check.sh": "echo \(number)\n"]) }
-                kill(daemon.child.id, SIGCONT)
-                for number in 2...4 { _ = try await daemon.line("run \(number) test") }
+                daemon.child.signal(SIGCONT)
+                for number in 2...4 { try await daemon.event(.runQueued, run: RunID(number)) }
                 for number in 1...4 { _ = try await bench.pipectl("logs", "\(number)", "--follow") }
                 #expect(await daemon.stop() == 0)
             }

@@ -1,4 +1,6 @@
 #if os(Linux)
+    import DaemonLog
+    import TestBasics
     import Results
     import Foundation
     import TestSupport
@@ -29,7 +31,7 @@
                     // win, so it continues until three runs have had one.
                     for number in 1...20 {
                         try await bench.change(number, ["own.txt": "change \(number)\n"])
-                        _ = try await daemon.line("run \(number) test")
+                        try await daemon.event(.runQueued, run: RunID(number))
                         _ = try await bench.pipectl("logs", "\(number)", "--follow")
                         let words = try await bench.pipectl("logs", "\(number)").output.split(separator: "\n")
                         let facts = words.map { $0.split(separator: " ", maxSplits: 1).map(String.init) }
@@ -72,7 +74,7 @@
             try await Bench.with(Workflows.test(step, files: ["check.sh": Self.warm, "own.txt": "main\n"])) { bench in
                 var found: [[String: String]] = []
                 try await bench.withDaemon("--refresh") { daemon in
-                    _ = try await daemon.line("baseline of")
+                    try await daemon.event(.baseline)
                     for number in 1...20 {
                         try await bench.change(number, ["own.txt": "change \(number)\n"])
                         _ = try await bench.pipectl("notify")
@@ -107,12 +109,12 @@
             try await Bench.with(Workflows.test("Step(\"one\", run: \"true\")")) { bench in
                 try await bench.withDaemon { daemon in
                     try await bench.change(1, ["own.txt": "1\n"])
-                    _ = try await daemon.line("run 1 test")
+                    try await daemon.event(.runQueued, run: 1)
                     _ = try await bench.pipectl("logs", "1", "--follow")
                     // Its sandbox is the only one that can exist now.
                     #expect(
                         try await bench.command(["sh", "-c", Self.until("test -n \"$one\""), bench.home]).code == 0)
-                    kill(daemon.child.id, SIGKILL)
+                    daemon.child.signal(SIGKILL)
                     _ = await daemon.end()
                     #expect(
                         try await bench.command(["sh", "-c", Self.until("test -z \"$one\""), bench.home]).code == 0)

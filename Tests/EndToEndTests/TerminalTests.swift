@@ -1,4 +1,5 @@
 #if os(Linux)
+    import TestBasics
     import Foundation
     import TestSupport
     import Testing
@@ -90,7 +91,7 @@
                 """
             try await Bench.with(["workflows/x.swift": definition]) { bench in
                 let run = [Bench.pipectl, "run", "publish", "--minimum-free", "0"].map(\.quoted).joined(separator: " ")
-                func typed(_ text: String) async throws -> Bench.Ended {
+                func typed(_ text: String) async throws -> Ended {
                     try await bench.command(
                         ["sh", "-c", "printf '\(text)' | script -qec \"$0\" /dev/null", run], in: bench.repository)
                 }

@@ -1,3 +1,4 @@
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -156,7 +157,7 @@ struct TrustTests {
             try await bench.change(3, ["docs/c.txt": "c\n"])
             try await bench.change(4, ["Makefile": "all:\n"])
             let rules = ["--allow-authors", "*@example.com", "--protect-paths", "docs/**"]
-            func look() async throws -> Bench.Ended {
+            func look() async throws -> Ended {
                 try await bench.look(rules[0], rules[1], rules[2], rules[3])
             }
             let first = try await look()

@@ -1,3 +1,6 @@
+import Results
+import DaemonLog
+import TestBasics
 import Foundation
 import TestSupport
 import Testing
@@ -38,7 +41,7 @@ struct WaitTests {
         try await Bench.with(Self.files()) { bench in
             for name in ["other", "go"] { try bench.meetingPoint(name) }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let head = try await unpushed(
                     bench, Self.files(Self.results + "exit 1", "echo up > \(bench.meet)/other; cat \(bench.meet)/go"))
                 async let waited = bench.pipectl("wait", head)
@@ -80,7 +83,7 @@ struct WaitTests {
         try await Bench.with(Self.files()) { bench in
             let head = try await bench.change(1, ["a.txt": "a\n"])
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let waited = try await bench.pipectl("wait", "#1", "--json", "--timeout", "60")
                 #expect(waited.code == 7, "\(waited.output)\(waited.errors)")
                 let answer = try JSONDecoder().decode(Answer.self, from: Data(waited.output.utf8))
@@ -102,7 +105,7 @@ struct WaitTests {
             """
         try await Bench.with(["workflows/x.swift": two, "check.sh": ""]) { bench in
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let good = try await bench.change(1, ["a.txt": "a"])
                 let passed = try await bench.pipectl("wait", good)
                 #expect(passed.code == 0, "\(passed.output)\(passed.errors)")
@@ -132,7 +135,7 @@ struct WaitTests {
         try await Bench.with(Self.files()) { bench in
             for name in ["first", "never", "second", "go"] { try bench.meetingPoint(name) }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let first = try await bench.change(
                     1, ["check.sh": "echo up > \(bench.meet)/first; cat \(bench.meet)/never\n"])
                 try await bench.arrival(at: "first")
@@ -159,7 +162,7 @@ struct WaitTests {
             for name in ["up", "go"] { try bench.meetingPoint(name) }
             let check = "echo up > \(bench.meet)/up; cat \(bench.meet)/go"
             let head = try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let head = try await bench.change(1, Self.files(check))
                 try await bench.arrival(at: "up")
                 return head
@@ -186,7 +189,7 @@ struct WaitTests {
         try await Bench.with(Self.files()) { bench in
             for name in ["up", "go"] { try bench.meetingPoint(name) }
             try await bench.withDaemon("--slots", "1") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let head = try await unpushed(bench, Self.files("echo up > \(bench.meet)/up; cat \(bench.meet)/go"))
                 let unseen = try await bench.pipectl("wait", head, "--timeout", "3")
                 #expect(unseen.code == 8 && unseen.output.contains("not seen yet"), "\(unseen.output)")
@@ -216,7 +219,7 @@ struct WaitTests {
     func `wait exits with 5 for approval and with 130 when interrupted`() async throws {
         try await Bench.with(["workflows/x.swift": ApprovalTests.gated, "check.sh": "echo checked\n"]) { bench in
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let head = try await bench.change(1, ["a.txt": "a\n"])
                 let held = try await bench.pipectl("wait", head)
                 #expect(held.code == 5, "\(held.output)\(held.errors)")
@@ -230,7 +233,7 @@ struct WaitTests {
                     "\(wait.id)",
                 ])
                 #expect(said.code == 0)
-                kill(wait.id, SIGINT)
+                wait.signal(SIGINT)
                 #expect(await wait.end == 130)
             }
         }
@@ -242,20 +245,25 @@ struct WaitTests {
             let nobody = try await bench.pipectl("wait", "main", "--json")
             #expect(nobody.code == 8 && nobody.output.contains("pipectl watch"), "\(nobody.output)\(nobody.errors)")
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let unpushed = try await self.unpushed(bench, ["a.txt": "never pushed\n"])
                 for name in ["#872", "no-such-branch", unpushed] {
                     let ended = try await bench.pipectl("wait", name)
                     #expect(ended.code == 7, "\(name): \(ended.output)\(ended.errors)")
                 }
                 // A push within the time that a name may be missing is waited for.
-                async let late = bench.pipectl("wait", "#5")
-                try await Task.sleep(for: .seconds(2))
+                let late = try Child(
+                    [Bench.pipectl, "wait", "#5"], in: bench.repository, environment: bench.environment,
+                    output: "\(bench.root)/late-")
+                try await eventually("a question about a change that is not there") {
+                    FileManager.default.contents(atPath: "\(bench.root)/late-2")?.isEmpty == false
+                }
                 try await bench.change(5, ["a.txt": "a\n"])
-                #expect(try await late.code == 0)
+                async let _: Void = late.kill(after: .seconds(60))
+                #expect(await late.end == 0)
                 let ignored = try await bench.pipectl("run", "test", "--change", "5", "--grace", "3")
                 #expect(ignored.code == 2 && ignored.errors.contains("--grace 3"), "\(ignored.errors)")
-                _ = try await daemon.line("run 1 test, change 5 into main: passed in")
+                #expect(try await daemon.ended(1).verdict == .passed)
             }
         }
     }

@@ -1,3 +1,4 @@
+import TestBasics
 import Foundation
 import Git
 import Synchronization
@@ -5,17 +6,14 @@ import Testing
 
 /// A temporary folder with the `git` command line in it, removed when the test ends.
 final class Fixture: Sendable {
-    let root: String
+    private let folder: TemporaryFolder
 
-    init() throws {
-        root = FileManager.default.temporaryDirectory.appendingPathComponent("git-tests-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
-    }
+    init() throws { folder = try TemporaryFolder(.disk) }
 
-    deinit { try? FileManager.default.removeItem(atPath: root) }
+    var root: String { folder.path }
 
     /// A path in the folder.
-    subscript(_ name: String) -> String { "\(root)/\(name)" }
+    subscript(_ name: String) -> String { folder[name] }
 
     /// Makes an empty bare repository, `store`, and opens it.
     func store() throws -> Repository {
@@ -59,39 +57,14 @@ final class Fixture: Sendable {
 
     @discardableResult
     func git(_ arguments: [String], in folder: String, input: String? = nil) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["git", "-c", "protocol.file.allow=always"] + arguments
-        process.currentDirectoryURL = URL(fileURLWithPath: folder)
-        process.environment = [
-            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "HOME": root,
-            "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com",
-            "GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com",
-            "GIT_AUTHOR_DATE": Self.date(), "GIT_COMMITTER_DATE": Self.date(),
-        ]
-        // Files, not pipes: nothing has to be read while git runs.
-        let (out, error) = (self["out-\(UUID().uuidString)"], self["err-\(UUID().uuidString)"])
-        for path in [out, error] { _ = FileManager.default.createFile(atPath: path, contents: nil) }
-        defer { for path in [out, error] { try? FileManager.default.removeItem(atPath: path) } }
-        process.standardOutput = FileHandle(forWritingAtPath: out)
-        process.standardError = FileHandle(forWritingAtPath: error)
-        if let input {
-            let path = self["in-\(UUID().uuidString)"]
-            try input.write(toFile: path, atomically: true, encoding: .utf8)
-            process.standardInput = FileHandle(forReadingAtPath: path)
-        } else {
-            process.standardInput = FileHandle.nullDevice
-        }
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw Failure(
-                description: "git \(arguments): " + ((try? String(contentsOfFile: error, encoding: .utf8)) ?? ""))
-        }
-        return try String(contentsOfFile: out, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+        var environment = TestRepository.environment
+        (environment["HOME"], environment["GIT_CONFIG_GLOBAL"]) = (root, nil)
+        for who in ["AUTHOR", "COMMITTER"] { environment["GIT_\(who)_DATE"] = Self.date() }
+        let command = ["git", "-c", "protocol.file.allow=always"] + arguments
+        let ended = try CommandRunner(in: folder, environment: environment).waitForEnd(of: command, input: input)
+        guard ended.code == 0 else { throw CommandFailure(command: command, ended: ended) }
+        return ended.text
     }
-
-    struct Failure: Error, CustomStringConvertible { var description: String }
 
     /// A second later each time, so that no two commits have the same time and a rewritten one differs.
     private static func date() -> String {

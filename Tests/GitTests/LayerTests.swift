@@ -84,13 +84,8 @@ import Testing
     }
 
     private func shell(_ script: String, in folder: String) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/bash")
-        process.arguments = ["-ec", script]
-        process.currentDirectoryURL = URL(fileURLWithPath: folder)
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
+        let ended = try CommandRunner(in: folder).waitForEnd(of: ["bash", "-ec", script])
+        try #require(ended.code == 0, "\(ended.errors)")
     }
 
     /// Kind, mode, path, content and target of all files but `.git`.

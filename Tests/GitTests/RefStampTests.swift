@@ -1,3 +1,4 @@
+import TestBasics
 import Foundation
 import Testing
 
@@ -36,13 +37,9 @@ import Testing
         #expect(try stamp() != stamp(), "it could be replaced again within its time's resolution")
     }
 
-    @Test func `a move of a packed ref is seen later`() throws {
+    @Test func `a move of a packed ref is seen later`() async throws {
         try fixture.git("pack-refs", "--all")
-        let limit = ContinuousClock().now + .seconds(30)
-        while try stamp() != stamp() {
-            #expect(ContinuousClock().now < limit)
-            usleep(50_000)
-        }
+        try await eventually("trust in packed-refs") { try stamp() == stamp() }
         let before = try stamp()
         try fixture.git("update-ref", "-d", "refs/pull/1/head")
         #expect(try stamp() != before)

@@ -1,3 +1,4 @@
+import TestBasics
 import Foundation
 import Pipeline
 import PlanRules
@@ -53,7 +54,6 @@ import Testing
 
     private func withProgram(_ body: (CompiledWorkflow) async throws -> Void) async throws {
         let workflow = try CompiledWorkflow()
-        defer { workflow.remove() }
         let compiled = try await workflow.compile(ProgramTests.text)
         try #require(compiled.code == 0, "\(compiled.output)")
         try await body(workflow)
@@ -175,7 +175,6 @@ import Testing
     ])
     func `a likely mistake gets our own compiler message`(slip: Slip) async throws {
         let workflow = try CompiledWorkflow()
-        defer { workflow.remove() }
         let ended = try await workflow.compile(
             "import Pipeline\nlet test = Workflow(\"test\") {\n    \(slip.testDescription)\n}\n", typecheckOnly: true)
         #expect(ended.code != 0)
@@ -191,7 +190,6 @@ import Testing
     /// ``StepsBuilder`` says how the time grows. This many lines are an ordinary large workflow.
     @Test func `200 steps in one block compile within a minute`() async throws {
         let workflow = try CompiledWorkflow()
-        defer { workflow.remove() }
         let lines = (0..<200).map {
             #"    Step("step \#($0)", needs: first, run: "echo \#($0)").timeout(.minutes(5)).retries(2)"#
         }

@@ -1,3 +1,4 @@
+import TestBasics
 import TestSupport
 import Results
 import Store
@@ -46,7 +47,7 @@ struct RunPreparationTests {
 
     @Test(.timeLimit(.minutes(2)))
     func `a change that can't be tested gets its verdict before any step`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let repository = "\(folder)/repo"
             // A history with a conflict, one with nothing in common, and a commit without workflows/.
             try await runCommand(

@@ -1,3 +1,4 @@
+import TestBasics
 import Foundation
 import Testing
 
@@ -6,13 +7,8 @@ import Testing
 /// `init` writes into the repository, never to the target of a link.
 @Suite struct SeedDestinationTests {
     private func with(_ body: (_ top: String, _ outside: String) throws -> Void) throws {
-        let room = FileManager.default.temporaryDirectory.appendingPathComponent("seed-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: room) }
-        let (top, outside) = ("\(room)/top", "\(room)/outside")
-        for folder in [top, outside] {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        }
-        try body(top, outside)
+        let room = try TemporaryFolder()
+        try body(try room.folder("top"), try room.folder("outside"))
     }
 
     private let seeds = [

@@ -1,3 +1,4 @@
+import TestBasics
 import TestSupport
 import Foundation
 import Synchronization
@@ -158,7 +159,7 @@ private struct BareRepository {
 
     @Test(.timeLimit(.minutes(1)), arguments: changes)
     func `a change wakes within a second`(_ change: Change) async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let repository = try await BareRepository(in: folder)
             try await repository.sh(change.before)
             try await withHints(repository.path) { log in
@@ -169,7 +170,7 @@ private struct BareRepository {
     }
 
     @Test(.timeLimit(.minutes(1))) func `folders that are made later are watched too`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let repository = try await BareRepository(in: folder)
             try await withHints(repository.path) { log in
                 for step in [
@@ -189,7 +190,7 @@ private struct BareRepository {
     }
 
     @Test(.timeLimit(.minutes(1))) func `a write that changes no ref gives no hint`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let repository = try await BareRepository(in: folder)
             try await repository.sh("git clone -q . ../work")
             let work = folder + "/work"
@@ -209,7 +210,7 @@ private struct BareRepository {
     }
 
     @Test(.timeLimit(.minutes(1))) func `a burst gives few hints`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let repository = try await BareRepository(in: folder)
             try await withHints(repository.path) { log in
                 try await repository.sh(
@@ -223,7 +224,7 @@ private struct BareRepository {
     }
 
     @Test(.timeLimit(.minutes(1))) func `linked worktrees watch the common folder`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let repository = try await BareRepository(in: folder)
             try await repository.sh("git worktree add -q -b linked ../linked main; git clone -q . ../work")
             for path in [folder + "/linked", folder + "/work", folder + "/work/.git"] {
@@ -243,7 +244,7 @@ private struct BareRepository {
     }
 
     @Test(.timeLimit(.minutes(1))) func `thousands of pull requests are watched`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let repository = try await BareRepository(in: folder)
             try await repository.sh(
                 """
@@ -262,7 +263,7 @@ private struct BareRepository {
 
     #if os(Linux)
         @Test(.timeLimit(.minutes(1))) func `without enough watches it says so and keeps the branches`() async throws {
-            try await withScratchFolder { folder in
+            try await withTemporaryFolder { folder in
                 let repository = try await BareRepository(in: folder)
                 try await repository.sh("cd refs; mkdir pull aaa; cd pull; seq 300 | xargs mkdir")
                 try await withHints(repository.path, maximumWatches: 20) { log in
@@ -280,7 +281,7 @@ private struct BareRepository {
         }
 
         @Test(.timeLimit(.minutes(1))) func `an overflow is a hint and nothing is lost`() async throws {
-            try await withScratchFolder { folder in
+            try await withTemporaryFolder { folder in
                 let repository = try await BareRepository(in: folder)
                 let stream = try await FileEvents.refChanges(inGitDirectories: [repository.path])
                 // Nobody reads meanwhile, so the kernel's queue (fs.inotify.max_queued_events) overflows.
@@ -299,7 +300,7 @@ private struct BareRepository {
         }
 
         @Test(.timeLimit(.minutes(1))) func `descriptors close with the stream`() async throws {
-            try await withScratchFolder { folder in
+            try await withTemporaryFolder { folder in
                 let repository = try await BareRepository(in: folder)
                 var status = stat()
                 try #require(stat(repository.path + "/refs/heads", &status) == 0)
@@ -312,7 +313,7 @@ private struct BareRepository {
     #endif
 
     @Test(.timeLimit(.minutes(1))) func `a removed repository is reported and the stream ends`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let (one, two) = (
                 try await BareRepository(in: folder, named: "one.git"),
                 try await BareRepository(in: folder, named: "two.git")
@@ -336,7 +337,7 @@ private struct BareRepository {
     }
 
     @Test(.timeLimit(.minutes(1))) func `a replaced repository is still watched`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let repository = try await BareRepository(in: folder)
             let stream = try await FileEvents.refChanges(inGitDirectories: [repository.path])
             try await runCommand("cp", "-r", repository.path, folder + "/copy.git")
@@ -350,7 +351,7 @@ private struct BareRepository {
     }
 
     @Test(.timeLimit(.minutes(1))) func `a folder that is not a repository is refused`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             for path in [folder, folder + "/none"] {
                 let error = await #expect(throws: FileEventsError.self) {
                     _ = try await FileEvents.refChanges(inGitDirectories: [path])

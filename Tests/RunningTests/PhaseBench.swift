@@ -1,3 +1,4 @@
+import TestBasics
 @testable import Workspaces
 import StateFiles
 import TestSupport
@@ -41,7 +42,7 @@ struct PhaseBench {
     var options = BoxOptions(slots: 2)
 
     static func with(_ body: (PhaseBench) async throws -> Void) async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let source = "\(folder)/alpha"
             try await runCommand(
                 "sh", "-ec",

@@ -1,4 +1,5 @@
 import Preparing
+import TestBasics
 import StateFiles
 import Archive
 import Engine
@@ -112,7 +113,7 @@ import RunSamples
 
     /// Waits until a file is gone; the suite's time limit ends it.
     private func gone(_ path: String, _ bench: PhaseBench) async throws {
-        while bench.exists(path) { try await Task.sleep(for: .milliseconds(1)) }
+        try await eventually("the end of \(path)") { !bench.exists(path) }
     }
 
     /// No page more than there is: as a disk with no room for one.

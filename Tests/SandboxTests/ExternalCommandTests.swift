@@ -1,3 +1,4 @@
+import TestBasics
 import Sandbox
 import Foundation
 import TestSupport
@@ -106,7 +107,7 @@ import Testing
                     grace: .milliseconds(200)
                 ).run()
             }
-            while !FileManager.default.fileExists(atPath: pids) { try await Task.sleep(for: .milliseconds(10)) }
+            try await eventually("the processes") { FileManager.default.fileExists(atPath: pids) }
             group.cancelAll()
             await #expect(throws: CancellationError.self) { try await group.next() }
         }
@@ -118,10 +119,10 @@ import Testing
         let pids = try String(contentsOfFile: file, encoding: .utf8).split { $0.isWhitespace }.compactMap { pid_t($0) }
         #expect(!pids.isEmpty)
         for pid in pids {
-            while kill(pid, 0) == 0 {
+            try await eventually("the end of process \(pid)") {
+                if kill(pid, 0) != 0 { return true }
                 let state = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
-                if let state, state.contains(") Z ") { break }
-                try await Task.sleep(for: .milliseconds(10))
+                return state?.contains(") Z ") == true
             }
         }
     }

@@ -1,3 +1,4 @@
+import TestBasics
 import Foundation
 import TestSupport
 import Testing
@@ -13,10 +14,11 @@ import Testing
 /// Resources that no walk through a run's folders finds, or only with rights that a step has removed.
 @Suite(.timeLimit(.minutes(1))) struct RunUsageTests {
     private static func with(_ body: (String) async throws -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory.path + "/run-usage-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FolderRemoval.remove(folder) }
-        try await body(folder)
+        try await withTemporaryFolder(.disk) { folder in
+            // The steps of these tests take rights away.
+            defer { try? FolderRemoval.remove(folder) }
+            try await body(folder)
+        }
     }
 
     #if os(Linux)
@@ -25,10 +27,9 @@ import Testing
             try await RunUsageTests.with { folder in
                 let line = "exec 3> f; rm f; head -c 5000000 /dev/zero >&3; (echo > there; exec sleep 60); exit 1"
                 let child = try Child(
-                    ["sh", "-c", line], in: folder, environment: ProcessInfo.processInfo.environment,
-                    output: "\(folder)/out")
+                    ["sh", "-c", line], in: folder, output: "\(folder)/out")
                 defer { child.kill() }
-                while access("\(folder)/there", F_OK) != 0 { try await Task.sleep(for: .milliseconds(10)) }
+                try await eventually("the grandchild") { access("\(folder)/there", F_OK) == 0 }
                 let processes = RunProcesses(below: [child.id])
                 #expect(processes.ids.count >= 2)
                 let held = HeldResources(of: processes)

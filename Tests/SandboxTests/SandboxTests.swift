@@ -1,4 +1,5 @@
 #if os(Linux)
+    import TestBasics
     import TestSupport
     import Foundation
     import Pipeline
@@ -10,7 +11,10 @@
     /// A process in a sandbox, as root and as another user.
     @Suite(.timeLimit(.minutes(5)))
     struct SandboxTests {
-        private let folder = FileManager.default.temporaryDirectory.appending(path: "sandbox-\(UUID())").path
+        private let room: TemporaryFolder
+        private var folder: String { room.path }
+
+        init() throws { room = try TemporaryFolder(.disk) }
 
         private struct Said: Equatable {
             var lines: [String]
@@ -20,7 +24,6 @@
 
         /// Starts a command and waits for its end.
         private func run(_ words: [String]) throws -> Said {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let path = "\(folder)/said-\(UUID())"
             let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
             #expect(file >= 0)
@@ -80,7 +83,6 @@
         @Test(arguments: [[], [SandboxPermission.nestedSandboxes]])
         func `the sandbox shows the given folders and nothing else`(_ permissions: Set<SandboxPermission>) async throws
         {
-            defer { try? FileManager.default.removeItem(atPath: folder) }
             let said = try await enclosed(Self.look, SandboxPolicy(permissions: permissions), mounts: try mounts())
             #expect(said.status == 0)
             let none = "0000000000000000"
@@ -95,7 +97,6 @@
         }
 
         @Test func `the first process reveals nothing of the machine`() async throws {
-            defer { try? FileManager.default.removeItem(atPath: folder) }
             let said = try await enclosed(
                 "tr '\\0' ' ' < /proc/1/cmdline; echo; for file in exe environ root cwd mem maps fd; do "
                     + "cat /proc/1/$file >/dev/null 2>&1 && echo $file; ls /proc/1/$file/ 2>/dev/null; done; true",
@@ -107,25 +108,21 @@
 
         @Test(arguments: [("exit 7", 7), ("kill -9 $$", 128 + 9), ("exit 0", 0)])
         func `the sandbox ends with its command's status`(_ script: String, _ code: Int32) async throws {
-            defer { try? FileManager.default.removeItem(atPath: folder) }
             #expect(try await enclosed(script).status == code << 8)
         }
 
         @Test func `processes that the command leaves end with it`() async throws {
-            defer { try? FileManager.default.removeItem(atPath: folder) }
             let mark = "86399\(UInt16.random(in: 0...999))"
             #expect(try await enclosed("setsid sleep \(mark) & setsid sleep \(mark) & exit 3").status == 3 << 8)
             #expect(try run(["/usr/bin/pgrep", "-f", "sleep \(mark)"]).lines == [])
         }
 
         @Test(.enabled(if: geteuid() == 0)) func `no process stays root`() throws {
-            defer { try? FileManager.default.removeItem(atPath: folder) }
             let said = try run([RunFolder.stepInit.string, "--filter", "--", "/usr/bin/true"])
             #expect(said.status == 125 << 8)
         }
 
         @Test func `the machine's mounts stay unchanged`() async throws {
-            defer { try? FileManager.default.removeItem(atPath: folder) }
             let before = try String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)
             #expect(try await enclosed("true", mounts: try mounts()).status == 0)
             let after = try String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)

@@ -1,3 +1,4 @@
+import TestBasics
 import Foundation
 import Testing
 
@@ -5,16 +6,17 @@ import Testing
 
 /// The machine's settings in one folder, as sandboxes mount it.
 struct SettingsCopyTests {
-    private func room() throws -> (folder: String, source: String) {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "settings-\(UUID())").path
-        let source = folder + "/etc"
-        try FileManager.default.createDirectory(atPath: source + "/many", withIntermediateDirectories: true)
-        return (folder, source)
+    private let room: TemporaryFolder
+    private var folder: String { room.path }
+    private let source: String
+
+    init() throws {
+        room = try TemporaryFolder(.disk)
+        source = room["etc"]
+        try room.folder("etc/many")
     }
 
     @Test func `small entries are copied and large ones named`() throws {
-        let (folder, source) = try room()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         try "one".write(toFile: source + "/hosts", atomically: true, encoding: .utf8)
         try FileManager.default.createSymbolicLink(atPath: source + "/linked", withDestinationPath: source + "/hosts")
         for number in 1...80 { try "x".write(toFile: "\(source)/many/\(number)", atomically: false, encoding: .utf8) }
@@ -38,8 +40,6 @@ struct SettingsCopyTests {
 
     /// Steps are another user, so files that the machine closes to others must be closed in the copy.
     @Test func `a folder that is closed to others stays closed`() throws {
-        let (folder, source) = try room()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         let files = FileManager.default
         try files.createDirectory(atPath: source + "/open/closed", withIntermediateDirectories: true)
         try "secret".write(toFile: source + "/open/closed/key", atomically: true, encoding: .utf8)
@@ -55,8 +55,6 @@ struct SettingsCopyTests {
     }
 
     @Test func `a new daemon uses the same copy and removes others`() throws {
-        let (folder, source) = try room()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = source + "/hosts"
         try "one".write(toFile: path, atomically: true, encoding: .utf8)
         let first = try #require(try SettingsCopy(in: folder + "/copy", paths: [path], below: source).view())

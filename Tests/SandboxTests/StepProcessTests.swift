@@ -1,3 +1,4 @@
+import TestBasics
 import Concurrency
 import Foundation
 import Pipeline
@@ -110,15 +111,22 @@ import TestSupport
         defer { _ = process.host.close() }
         let gate = DispatchSemaphore(value: 0)
         let isOpen = Mutex(false)
+        let isReading = Mutex(false)
         async let end = process.run(
-            command(["/bin/sh", "-c", "head -c 3000000 /dev/zero; touch written"]), timeout: .seconds(60),
-            stop: StopSignal()
+            command(["/bin/sh", "-c", "echo $$ > shell; head -c 3000000 /dev/zero; touch written"]),
+            timeout: .seconds(60), stop: StopSignal()
         ) { _ in
+            isReading.withLock { $0 = true }
             if !isOpen.withLock({ $0 }) { gate.wait() }
         }
-        // Only the pipe's content and one read can arrive before the reader continues; the pause gives an error a
-        // chance to show.
-        try await Task.sleep(for: .milliseconds(200))
+        // The pipe and one read is all that can be taken before the reader goes on. `head` sleeps for nothing else.
+        try await eventually("a full pipe") {
+            guard isReading.withLock({ $0 }), let shell = RunFolder.current.text("shell")?.dropLast(),
+                let head = try? String(contentsOfFile: "/proc/\(shell)/task/\(shell)/children", encoding: .utf8),
+                let facts = try? String(contentsOfFile: "/proc/\(head.dropLast())/stat", encoding: .utf8)
+            else { return false }
+            return facts.contains("(head) S ")
+        }
         #expect(RunFolder.current.text("written") == nil)
         isOpen.withLock { $0 = true }
         gate.signal()

@@ -1,3 +1,4 @@
+import TestBasics
 import StateFiles
 import TestSupport
 import Foundation
@@ -57,7 +58,7 @@ struct SecretStoresTests {
     private struct Reason: Error, Equatable { var text: String }
 
     private func withRoom(_ body: (Room) async throws -> Void) async throws {
-        try await withScratchFolder { root in
+        try await withTemporaryFolder { root in
             try await body(Room(root: root, state: StateFolder(environment: ["PIPECTL_HOME": root + "/home"])))
         }
     }

@@ -1,3 +1,4 @@
+import TestBasics
 import Foundation
 import SystemCalls
 import SystemPackage
@@ -26,7 +27,7 @@ import Testing
     }
 
     @Test func `the free space of a folder that is gone is unknown`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let free = try #require(DiskSpace.free(at: folder))
             #expect(free >= 0)
             #expect(DiskSpace.free(at: "\(folder)/none") == nil)
@@ -34,7 +35,7 @@ import Testing
     }
 
     @Test func `the reserve is written once and released once`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let reserve = ReservedDiskSpace(path: "\(folder)/ballast")
             #expect(!reserve.isWhole && !reserve.release())
             reserve.renew()

@@ -1,3 +1,4 @@
+import TestBasics
 import Foundation
 import StateFiles
 import TestSupport
@@ -5,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct StaleTemporaryFilesTests {
     @Test func `old temporary files of our repositories are removed, and nothing else`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let state = try StateFolder(environment: ["PIPECTL_HOME": folder])
             let start = Date()
             func make(_ path: String, at date: Date) throws {
@@ -31,7 +32,7 @@ import Testing
     }
 
     @Test func `stepinit that is missing is an error with a code`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let error = #expect(throws: StateError.self) { try Installation.stepInit(beside: "\(folder)/pipectl") }
             #expect(error?.code == .missingProgram)
             try Data("#!/bin/sh\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/stepinit"))

@@ -1,3 +1,4 @@
+import TestBasics
 import SystemCalls
 import TestSupport
 import Control
@@ -36,7 +37,7 @@ import Testing
     }
 
     @Test func `everything is created for its owner only`() async throws {
-        try await withScratchFolder { scratch in
+        try await withTemporaryFolder { scratch in
             let folder = try StateFolder(environment: ["PIPECTL_HOME": scratch + "/deep/er/state"])
             try folder.create()
             try folder.create()
@@ -51,7 +52,7 @@ import Testing
     }
 
     @Test func `an empty folder is closed to others, but not a person's home`() async throws {
-        try await withScratchFolder { scratch in
+        try await withTemporaryFolder { scratch in
             let folder = try StateFolder(environment: ["PIPECTL_HOME": scratch + "/state"])
             try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: false)
             chmod(folder.path, 0o755)
@@ -69,7 +70,7 @@ import Testing
 
     @Test(.enabled(if: geteuid() == 0, "only root can make a folder of somebody else"))
     func `another user's folder is refused`() async throws {
-        try await withScratchFolder { scratch in
+        try await withTemporaryFolder { scratch in
             let folder = try StateFolder(environment: ["PIPECTL_HOME": scratch + "/state"])
             try folder.create()
             chown(folder.path, 12345, 12345)
@@ -79,7 +80,7 @@ import Testing
     }
 
     @Test func `a file at the folder's path is named`() async throws {
-        try await withScratchFolder { scratch in
+        try await withTemporaryFolder { scratch in
             try "x".write(toFile: scratch + "/state", atomically: false, encoding: .utf8)
             let folder = try StateFolder(environment: ["PIPECTL_HOME": scratch + "/state"])
             let error = #expect(throws: StateError.self) { try folder.create() }
@@ -89,7 +90,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(1)), arguments: [true, false])
     func `a long path gets a short socket that both sides find`(_ hasRuntimeFolder: Bool) async throws {
-        try await withScratchFolder { scratch in
+        try await withTemporaryFolder { scratch in
             let home = scratch + "/" + String(repeating: "long/", count: 30) + "state"
             var environment = ["PIPECTL_HOME": home]
             if hasRuntimeFolder { environment["XDG_RUNTIME_DIR"] = scratch }
@@ -121,7 +122,7 @@ import Testing
 
     @Test(.enabled(if: geteuid() == 0, "only root can make a folder of somebody else"))
     func `another user's short folder is not used`() async throws {
-        try await withScratchFolder { scratch in
+        try await withTemporaryFolder { scratch in
             let home = scratch + "/" + String(repeating: "long/", count: 30) + "state"
             let folder = try StateFolder(environment: ["PIPECTL_HOME": home, "XDG_RUNTIME_DIR": scratch])
             try folder.create()

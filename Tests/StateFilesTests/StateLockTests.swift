@@ -1,3 +1,4 @@
+import TestBasics
 import TestSupport
 import Foundation
 import Testing
@@ -6,7 +7,7 @@ import Testing
 
 @Suite("State lock") struct StateLockTests {
     private func withFolder(_ body: (StateFolder) async throws -> Void) async throws {
-        try await withScratchFolder { scratch in
+        try await withTemporaryFolder { scratch in
             let folder = try StateFolder(environment: ["PIPECTL_HOME": scratch + "/state"])
             try folder.create()
             try await body(folder)
@@ -52,25 +53,19 @@ import Testing
     /// A process that dies by SIGKILL takes its lock along, whatever its file still says.
     @Test(.timeLimit(.minutes(1))) func `the lock of a dead owner is taken over`() async throws {
         try await withFolder { folder in
-            let holder = Process()
-            let output = Pipe()
-            holder.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            holder.arguments = [
-                "perl", "-e",
-                """
+            let script = """
                 use Fcntl ':flock'; $| = 1; open(F, '>', $ARGV[0]) or die; flock(F, LOCK_EX) or die;
                 syswrite(F, "$$ watch\\n"); print "held\\n"; sleep 60;
-                """, folder.lock,
-            ]
-            holder.standardOutput = output
-            let ended = Happening()
-            holder.terminationHandler = { _ in ended.happens() }
-            try holder.run()
-            #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "held\n")
+                """
+            let output = "\(folder.path)/said"
+            let holder = try Child(["perl", "-e", script, folder.lock], in: "/", output: output)
+            try await eventually("the lock of the other process") {
+                FileManager.default.contents(atPath: output + "1") == Data("held\n".utf8)
+            }
             let error = #expect(throws: StateError.self) { try StateLock.acquire(folder, purpose: "run") }
-            #expect(error?.message.contains("pid \(holder.processIdentifier), `watch`") == true)
-            kill(holder.processIdentifier, SIGKILL)
-            try await ended.wait()
+            #expect(error?.message.contains("pid \(holder.id), `watch`") == true)
+            holder.kill()
+            _ = await holder.end
             _ = try StateLock.acquire(folder, purpose: "run")
         }
     }

@@ -1,3 +1,4 @@
+import TestBasics
 @testable import Store
 @testable import Results
 import Foundation

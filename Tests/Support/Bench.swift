@@ -1,6 +1,8 @@
+import DaemonLog
+import Foundation
 import Reports
 package import Results
-import Foundation
+package import TestBasics
 
 #if canImport(Darwin)
     import Darwin
@@ -22,13 +24,6 @@ package struct Bench: Sendable {
     /// The only folder of the bench that steps can see and write to in their sandbox.
     package var meet: String { "\(root)/meet" }
 
-    /// The end of a command: its exit code and its output.
-    package struct Ended: Sendable {
-        package var code: Int32
-        package var output: String
-        package var errors: String
-    }
-
     /// Makes a bench whose repository has `files` on main, in one commit.
     ///
     /// - Parameter disk: Where the bench's folder is made.
@@ -42,30 +37,22 @@ package struct Bench: Sendable {
         try FileManager.default.createDirectory(atPath: bench.meet, withIntermediateDirectories: false)
         // Steps may run as another user.
         chmod(bench.meet, 0o777)
-        try await bench.git(["init", "-q", "-b", "main", bench.repository], in: bench.root)
+        _ = try await TestRepository.make(at: bench.repository)
         try await bench.commit(files, "Begin")
         try await body(bench)
     }
 
     // MARK: The repository
 
+    private var work: TestRepository { TestRepository(at: repository, environment: environment) }
+
     /// Writes files and commits them on the branch that is checked out.
     @discardableResult
     package func commit(_ files: [String: String], _ message: String) async throws -> String {
-        try write(files)
-        try await git(["add", "-A"])
-        try await git(["commit", "-q", "--allow-empty", "-m", message])
-        return try await git(["rev-parse", "HEAD"])
+        try await work.commit(files, message)
     }
 
-    package func write(_ files: [String: String]) throws {
-        for (path, text) in files {
-            let url = URL(fileURLWithPath: "\(repository)/\(path)")
-            try FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try Data(text.utf8).write(to: url)
-        }
-    }
+    package func write(_ files: [String: String]) throws { try work.write(files) }
 
     /// Pushes a change: one commit on top of `base`, under the ref of a pull request. Main stays checked out.
     @discardableResult
@@ -79,25 +66,12 @@ package struct Bench: Sendable {
 
     @discardableResult
     package func git(_ arguments: [String], in folder: String? = nil) async throws -> String {
-        let ended = try await command(["git"] + arguments, in: folder ?? repository)
-        guard ended.code == 0 else { throw Failure(description: "git \(arguments): \(ended.errors)") }
-        return ended.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        try await TestRepository(at: folder ?? repository, environment: environment).git(arguments)
     }
 
     // MARK: The tool
 
-    /// The folder of the test bundle, where SwiftPM also puts `pipectl` and `stepinit`.
-    package static var products: String {
-        #if canImport(Darwin)
-            let tests =
-                Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundlePath ?? CommandLine.arguments[0]
-        #else
-            let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        #endif
-        return URL(fileURLWithPath: tests).deletingLastPathComponent().path
-    }
-
-    package static var pipectl: String { "\(products)/pipectl" }
+    package static var pipectl: String { Products.path("pipectl") }
 
     /// Runs pipectl in the repository to its end.
     @discardableResult
@@ -137,28 +111,22 @@ package struct Bench: Sendable {
     /// Waits, for a minute at most, until a run has its verdict.
     @discardableResult
     package func ended(_ id: RunID) async throws -> RunSummary {
-        let clock = ContinuousClock()
-        let limit = clock.now + .seconds(60)
-        while clock.now < limit {
-            if let run = try await runs().first(where: { $0.id == id }), run.verdict != nil { return run }
-            try await Task.sleep(for: .milliseconds(100))
+        var ended: RunSummary?
+        try await eventually("the verdict of run \(id)", within: .seconds(60)) {
+            ended = try await runs().first { $0.id == id && $0.verdict != nil }
+            return ended != nil
         }
-        throw Failure(description: "run \(id) has no verdict after a minute")
+        guard let ended else { throw Failure(description: "run \(id) has no verdict") }
+        return ended
     }
 
     /// Runs a command to its end. One that takes longer than `limit` is killed, and its code fails the test.
     package func command(
         _ command: [String], in folder: String? = nil, within limit: Duration = .seconds(60)
     ) async throws -> Ended {
-        let name = "\(root)/out-\(UInt64.random(in: 0 ... .max))"
-        defer { for suffix in ["1", "2"] { try? FileManager.default.removeItem(atPath: name + suffix) } }
-        let child = try Child(sharing(command), in: folder ?? root, environment: environment, output: name)
-        async let _: Void = child.kill(after: limit)
-        let code = await child.end
-        func text(_ suffix: String) -> String {
-            String(decoding: FileManager.default.contents(atPath: name + suffix) ?? Data(), as: UTF8.self)
-        }
-        return Ended(code: code, output: text("1"), errors: text("2"))
+        var runner = CommandRunner(in: folder ?? root, environment: environment)
+        runner.limit = limit
+        return try await runner.end(of: sharing(command))
     }
 
     /// The command, with an option that shows the meeting folder to steps if the command runs any.
@@ -172,18 +140,10 @@ package struct Bench: Sendable {
     }
 
     package var environment: [String: String] {
-        var environment = ProcessInfo.processInfo.environment
-        for name in environment.keys where name.hasPrefix("GIT_") || name.hasPrefix("PIPECTL") {
-            environment[name] = nil
-        }
+        var environment = TestRepository.environment
+        for name in environment.keys where name.hasPrefix("PIPECTL") { environment[name] = nil }
         environment["PIPECTL_HOME"] = home
-        // Not the null device: git replaces the file when it writes to it.
         environment["GIT_CONFIG_GLOBAL"] = "\(root)/gitconfig"
-        environment["GIT_CONFIG_NOSYSTEM"] = "1"
-        for who in ["AUTHOR", "COMMITTER"] {
-            environment["GIT_\(who)_NAME"] = "Ada"
-            environment["GIT_\(who)_EMAIL"] = "ada@example.com"
-        }
         return environment.merging(variables) { $1 }
     }
 
@@ -191,14 +151,10 @@ package struct Bench: Sendable {
 
     /// Waits until `archive.git` has a run: a daemon brings it there a moment after its end.
     package func archived(_ run: Int) async throws {
-        let script = """
-            for i in $(seq 300); do
-                git -C "$0/archive.git" rev-parse --quiet --verify "refs/runs/$1" > /dev/null && exit; sleep 0.1
-            done
-            exit 1
-            """
-        let ended = try await command(["sh", "-c", script, home, "\(run)"])
-        guard ended.code == 0 else { throw Failure(description: "run \(run) was not archived within 30 s") }
+        let archive = TestRepository(at: "\(home)/archive.git", environment: environment)
+        try await eventually("the archive of run \(run)") {
+            (try? await archive.git("rev-parse", "--quiet", "--verify", "refs/runs/\(run)")) != nil
+        }
     }
 
     /// Makes a named pipe at which a step and the test wait for each other.
@@ -230,62 +186,32 @@ package struct Bench: Sendable {
     package func withDaemon<T>(
         _ options: String..., under prefix: [String] = [], body: (Daemon) async throws -> T
     ) async throws -> T {
-        let name = "\(root)/daemon-\(UInt32.random(in: 0 ... .max))-"
-        let child = try Child(
-            launcher + prefix + sharing([Bench.pipectl, "watch"])
-                + (options.contains("--minimum-free") ? [] : ["--minimum-free", "0"])
-                // Background runs would be among the runs that a test counts.
-                + (options.contains("--refresh") ? [] : ["--no-refresh"])
-                + options + (options.contains("--interval") ? [] : ["--interval", "3600"]) + [repository],
-            in: root, environment: environment, output: name)
-        let daemon = Daemon(child: child, log: name + "2", bench: self)
+        // Background runs would be among the runs that a test counts.
+        let defaults = [("--minimum-free", ["--minimum-free", "0"]), ("--refresh", ["--no-refresh"])]
+            .filter { !options.contains($0.0) }.flatMap(\.1)
+        let daemon = try start(
+            launcher + prefix + sharing([Bench.pipectl, "watch"]) + defaults + options
+                + (options.contains("--interval") ? [] : ["--interval", "3600"]) + [repository])
         do {
-            _ = try await daemon.line("is watching")
+            try await daemon.event(.watching)
             let result = try await body(daemon)
-            child.kill()
-            _ = await child.end
+            daemon.child.kill()
+            _ = await daemon.child.end
             return result
         } catch {
-            child.kill()
-            _ = await child.end
+            daemon.child.kill()
+            _ = await daemon.child.end
             throw Failure(description: "\(error)\nthe daemon said:\n\(daemon.text)")
         }
     }
 
-    package struct Daemon: Sendable {
-        package let child: Child
-        package let log: String
-        package let bench: Bench
-
-        package init(child: Child, log: String, bench: Bench) {
-            (self.child, self.log, self.bench) = (child, log, bench)
-        }
-
-        package var text: String {
-            String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self)
-        }
-
-        /// Waits until the daemon's log has a line with this text.
-        package func line(_ part: String) async throws -> String {
-            let ended = try await bench.command([
-                "sh", "-c", "tail -n +1 -f \"$0\" --pid=\"$2\" | grep -m1 -F -e \"$1\"", log, part, "\(child.id)",
-            ])
-            guard ended.code == 0 else { throw Failure(description: "the daemon never said \"\(part)\":\n\(text)") }
-            return ended.output
-        }
-
-        /// Asks the daemon to end, waits for that, and returns its exit code.
-        package func stop() async -> Int32 {
-            kill(child.id, SIGTERM)
-            return await end()
-        }
-
-        /// Waits until the daemon ends for another reason, and returns its exit code.
-        package func end() async -> Int32 {
-            async let _: Void = child.kill(after: .seconds(60))
-            let code = await child.end
-            return code
-        }
+    /// Starts a command whose standard error is a daemon's log, which is JSON.
+    package func start(_ command: [String], in folder: String? = nil) throws -> Daemon {
+        let output = "\(root)/daemon-\(UInt32.random(in: 0 ... .max))-"
+        let child = try Child(
+            command, in: folder ?? root, environment: environment.merging(["PIPECTL_LOG_FORMAT": "json"]) { $1 },
+            output: output)
+        return Daemon(child: child, log: output + "2")
     }
 
     package struct Failure: Error, CustomStringConvertible {

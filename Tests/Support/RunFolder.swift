@@ -1,3 +1,4 @@
+import TestBasics
 import Foundation
 package import SystemPackage
 
@@ -11,10 +12,9 @@ package struct RunFolder: Sendable {
 
     /// Runs `body` with a new folder as ``current``, and removes the folder.
     package static func provide(_ body: @concurrent @Sendable () async throws -> Void) async throws {
-        let root = NSTemporaryDirectory() + "pipectl-run-\(UInt64.random(in: .min ... .max))"
-        try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: root) }
-        try await $current.withValue(RunFolder(root: root)) { try await body() }
+        try await withTemporaryFolder(.disk) { root in
+            try await $current.withValue(RunFolder(root: root)) { try await body() }
+        }
     }
 
     /// A folder below the root, created if needed.
@@ -38,14 +38,6 @@ package struct RunFolder: Sendable {
         try text.write(to: target, atomically: false, encoding: .utf8)
     }
 
-    /// The program that was built beside the tests.
-    package static var stepInit: FilePath {
-        let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        return FilePath(URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("stepinit").path)
-    }
-}
-
-/// Waits until `isTrue`, in small steps; the test's time limit bounds it.
-package func eventually(_ isTrue: () throws -> Bool) async throws {
-    while try !isTrue() { try await Task.sleep(for: .milliseconds(2)) }
+    /// Waits until `isTrue`, in small steps; the test's time limit bounds it.
+    package static var stepInit: FilePath { FilePath(Products.path("stepinit")) }
 }

@@ -1,3 +1,4 @@
+import TestBasics
 @testable import Results
 import TestReports
 import Foundation
@@ -76,9 +77,8 @@ import Testing
     }
 
     @Test func `entities never read another file`() throws {
-        let secret = FileManager.default.temporaryDirectory.appending(path: "secret-\(UUID().uuidString)")
-        try Data("TOPSECRET".utf8).write(to: secret)
-        defer { try? FileManager.default.removeItem(at: secret) }
+        let folder = try TemporaryFolder()
+        let secret = URL(fileURLWithPath: try folder.write("secret", "TOPSECRET".utf8))
         let text = """
             <?xml version="1.0"?><!DOCTYPE t [<!ENTITY x SYSTEM "\(secret.absoluteString)">]>
             <testsuite><testcase name="a"><failure>&x;</failure></testcase></testsuite>

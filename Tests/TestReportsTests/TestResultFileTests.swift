@@ -1,14 +1,15 @@
+import TestBasics
 @testable import Results
 import TestReports
 import Foundation
 import Testing
 
 @Suite struct TestResultFileTests {
-    private let folder: URL
+    private let room: TemporaryFolder
+    private var folder: URL { URL(fileURLWithPath: room.path) }
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "results-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        room = try TemporaryFolder()
     }
 
     private func code(_ path: String) -> TestResultFileError.Code? {
@@ -19,7 +20,6 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1))) func `only regular files are read`() throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "a.xml").path
         try Data("<testcase name='a'/>".utf8).write(to: URL(filePath: file))
         #expect(try TestResultReader().read(file: file, named: "t.xml").tests.count == 1)
@@ -40,11 +40,9 @@ import Testing
             let path = Fixture.folder.appending(path: name).path
             #expect(try TestResultReader().read(file: path, named: name) == Fixture.results(name))
         }
-        try FileManager.default.removeItem(at: folder)
     }
 
     @Test func `chunks may end anywhere`() throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         // Several pieces of 256 KiB, with a multi-byte character, a tag and a CDATA end across their borders.
         var text = "<testsuite name='S'>"
         for number in 0..<9000 {

@@ -1,3 +1,4 @@
+import TestBasics
 import Foundation
 import Pipeline
 import Testing
@@ -6,8 +7,8 @@ import Testing
 
 @Suite struct PlanFileTests {
     @Test func `a cached plan is equal to the original`() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "plan-\(UInt64.random(in: .min ... .max))")
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let room = try TemporaryFolder()
+        let folder = room["plans"]
         var plan = Plan(workflow: "w", failFast: true, steps: [])
         for number in 0..<40 {
             var step = PlannedStep(
@@ -17,10 +18,10 @@ import Testing
             if number == 11 { step.action = .command(["a", "b"]) }
             plan.steps.append(step)
         }
-        let file = PlanFile(directory: folder.path, workflow: "w")
+        let file = PlanFile(directory: folder, workflow: "w")
         #expect(file.read() == nil)
         file.write(plan)
         #expect(file.read() == plan)
-        #expect(PlanFile(directory: folder.path, workflow: "other").read() == nil)
+        #expect(PlanFile(directory: folder, workflow: "other").read() == nil)
     }
 }

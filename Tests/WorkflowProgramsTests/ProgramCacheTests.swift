@@ -1,3 +1,4 @@
+import TestBasics
 import WorkflowPrograms
 import Foundation
 import Pipeline
@@ -93,11 +94,8 @@ import Testing
             """)
         let cache = try await room.cache(swiftc: swiftc)
         let leader = Task { try await cache.program(for: good) }
-        while !FileManager.default.fileExists(atPath: "\(room.path)/first") {
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        try await eventually("the first compiler") { FileManager.default.fileExists(atPath: "\(room.path)/first") }
         async let follower = cache.program(for: good)
-        try await Task.sleep(for: .milliseconds(50))
         leader.cancel()
         await #expect(throws: CancellationError.self) { try await leader.value }
         #expect(try await follower.names == ["test"])
@@ -149,11 +147,11 @@ import Testing
         let later = Toolchain(swiftc: real.swiftc, version: real.version + " (patched)", target: real.target)
         let library = try PipelineLibrary.find()
         let first = try await ProgramCache(
-            directory: room.programs, library: library, toolchain: real, modules: ProgramRoom.modules
+            directory: room.programs, library: library, toolchain: real, modules: Products.moduleCache
         ).program(
             for: good)
         let second = try await ProgramCache(
-            directory: room.programs, library: library, toolchain: later, modules: ProgramRoom.modules
+            directory: room.programs, library: library, toolchain: later, modules: Products.moduleCache
         ).program(
             for: good)
         #expect(first.key != second.key)
@@ -566,7 +564,7 @@ import Testing
         environment["PIPECTL_TEST_TOKEN"] = "hunter2"
         let cache = ProgramCache(
             directory: room.programs, library: try PipelineLibrary.find(), toolchain: try await Toolchain.find(),
-            modules: ProgramRoom.modules, environment: environment)
+            modules: Products.moduleCache, environment: environment)
         let program = try await cache.program(
             for: .program("print(ProcessInfo.processInfo.environment.keys.sorted().joined(separator: \" \")); exit(1)"))
         let error = await #expect(throws: DefinitionError.self) {

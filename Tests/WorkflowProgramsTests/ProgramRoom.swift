@@ -1,3 +1,4 @@
+import TestBasics
 import WorkflowPrograms
 import Foundation
 import Pipeline
@@ -14,10 +15,6 @@ struct ProgramRoom: Sendable {
     /// The room of the running test.
     @TaskLocal static var current = ProgramRoom(path: "/nonexistent")
 
-    /// The compiler's modules of libc and Foundation, shared by all tests, each of which would otherwise need a second
-    /// more.
-    static let modules = FileManager.default.temporaryDirectory.path + "/pipectl-tests-modules"
-
     let path: String
 
     var programs: String { "\(path)/programs" }
@@ -32,7 +29,7 @@ struct ProgramRoom: Sendable {
             directory: programs, library: try library ?? PipelineLibrary.find(),
             toolchain: try await Toolchain.find(environment: environment), programSandbox: programSandbox,
             limits: limits,
-            modules: ProgramRoom.modules)
+            modules: Products.moduleCache)
     }
 
     /// Writes a shell script and returns its path.
@@ -62,9 +59,9 @@ struct ProgramRoom: Sendable {
         // Another process writes it: a process that a test has just forked could hold it open for writing, and then it
         // can't be started (ETXTBSY, execve(2)).
         try Data(text.utf8).write(to: URL(fileURLWithPath: file + ".text"))
-        let copy = try Process.run(URL(fileURLWithPath: "/bin/cp"), arguments: [file + ".text", file])
-        copy.waitUntilExit()
-        guard copy.terminationStatus == 0, chmod(file, 0o755) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        guard succeeds(["cp", file + ".text", file]), chmod(file, 0o755) == 0 else {
+            throw CocoaError(.fileWriteUnknown)
+        }
         return file
     }
 
@@ -79,10 +76,9 @@ struct ProgramRoomTrait: TestTrait, SuiteTrait, TestScoping {
         for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
         guard testCase != nil else { return try await function() }
-        let path = FileManager.default.temporaryDirectory.path + "/programs-test-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        try await ProgramRoom.$current.withValue(ProgramRoom(path: path)) { try await function() }
+        try await withTemporaryFolder(.disk) { path in
+            try await ProgramRoom.$current.withValue(ProgramRoom(path: path)) { try await function() }
+        }
     }
 }
 

@@ -1,13 +1,14 @@
 import WorkflowPrograms
 import Foundation
-import Sandbox
+import TestBasics
 import Testing
 
 /// The id of a folder that is in no commit, compared with Git's.
 @Suite(.timeLimit(.minutes(1))) struct WorkflowTreeTests {
     @Test func `the tree has the id that Git gives it`() async throws {
-        let folder = "\(NSTemporaryDirectory())/pipectl-tree-\(UInt64.random(in: 0 ... .max))"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let room = try TemporaryFolder()
+        let folder = room.path
+        let repository = try await TestRepository.make(at: folder)
         // A folder sorts as if its name ended with a slash: after "a-b" and "a.swift", before "a0".
         let contents: [(path: String, text: String, isExecutable: Bool)] = [
             ("a.swift", "let a = 1\n", false), ("a-b", "", false), ("a/one", "1", false),
@@ -21,17 +22,13 @@ import Testing
             try Data(text.utf8).write(to: URL(fileURLWithPath: file))
             if isExecutable { try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file) }
         }
-        for words in [["init", "-q"], ["add", "-A"]] {
-            #expect(try await ExternalCommand("git", ["-C", folder] + words, deadline: .seconds(100)).run().succeeded)
-        }
-        let written = try await ExternalCommand(
-            "git", ["-C", folder, "write-tree", "--prefix=workflows/"], deadline: .seconds(100)
-        ).run()
+        try await repository.git("add", "-A")
+        let written = try await repository.git("write-tree", "--prefix=workflows/")
         let sources = WorkflowSources(
             files: contents.shuffled().map {
                 WorkflowFile(path: "workflows/\($0.path)", bytes: Array($0.text.utf8), isExecutable: $0.isExecutable)
             })
-        #expect(sources.tree == written.text.trimmingCharacters(in: .whitespacesAndNewlines))
+        #expect(sources.tree == written)
         #expect(sources.tree.count == 40)
     }
 }

@@ -1,3 +1,4 @@
+import TestBasics
 import StateFiles
 import TestSupport
 import Engine
@@ -33,13 +34,7 @@ struct LayerGround: Sendable {
     /// cover.
     static let isPossible: Bool = {
         #if os(Linux)
-            let trial = Process()
-            trial.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            trial.arguments = ["unshare", geteuid() == 0 ? "-m" : "-Um", "true"]
-            trial.standardError = FileHandle.nullDevice
-            guard (try? trial.run()) != nil else { return false }
-            trial.waitUntilExit()
-            return trial.terminationStatus == 0
+            return succeeds(["unshare", geteuid() == 0 ? "-m" : "-Um", "true"])
         #else
             return false
         #endif
@@ -47,7 +42,9 @@ struct LayerGround: Sendable {
 
     static func with(_ body: (LayerGround) async throws -> Void) async throws {
         // On a disk, since a file system in memory behaves differently.
-        let folder = FileManager.default.temporaryDirectory.path + "/layers-\(UUID().uuidString)"
+        let room = try TemporaryFolder(.disk)
+        defer { withExtendedLifetime(room) {} }
+        let folder = room.path
         try FileManager.default.createDirectory(atPath: folder + spaces, withIntermediateDirectories: true)
         let stepInit = try Installation.stepInit()
         let sandbox = try await Sandbox.find(stepInit: stepInit, toolchain: try await Toolchain.find().swiftc)
@@ -55,7 +52,7 @@ struct LayerGround: Sendable {
         let layering = try await Layering.find(
             stepInit: stepInit, sandbox: sandbox, users: users, in: folder + spaces)
         let ground = LayerGround(folder: folder, sandbox: sandbox, users: users, layering: layering)
-        try await runCommand("git", "init", "-q", "--bare", "-b", "main", ground.store)
+        _ = try await TestRepository.make(at: ground.store, isBare: true)
         do {
             try await body(ground)
         } catch {
@@ -67,12 +64,10 @@ struct LayerGround: Sendable {
 
     /// Commits lines for git-fast-import(1) on top of `main`.
     func commit(_ content: String, to branch: String = "main") async throws -> OID {
-        let script = "\(folder)/script"
         let from = (try? await id(branch)) == nil ? "" : "from refs/heads/\(branch)^0\n"
-        try
-            ("commit refs/heads/\(branch)\ncommitter A <a@example.com> 1700000000 +0000\ndata 1\nx\n"
-            + "\(from)\(content)\n").write(toFile: script, atomically: true, encoding: .utf8)
-        try await runCommand("sh", "-ec", "git -C \"$0\" fast-import --quiet < \"$1\"", store, script)
+        try await TestRepository(at: store).importing(
+            "commit refs/heads/\(branch)\ncommitter A <a@example.com> 1700000000 +0000\ndata 1\nx\n"
+                + "\(from)\(content)\n")
         return try await id(branch)
     }
 

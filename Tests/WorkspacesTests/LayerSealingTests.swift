@@ -1,3 +1,4 @@
+import TestBasics
 import Foundation
 import Git
 import Pipeline
@@ -20,19 +21,12 @@ struct LayerSealingTests {
         var layer: String { "\(root)/layer" }
 
         func git(_ arguments: String...) async throws -> String {
-            let who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]
-            let result = try await ExternalCommand(
-                "git", who + ["-C", "\(root)/repo"] + arguments, deadline: .seconds(100)
-            ).run()
-            try #require(result.succeeded, "\(result.text)")
-            return result.text.trimmingCharacters(in: .whitespacesAndNewlines)
+            try await TestRepository(at: "\(root)/repo").git(arguments)
         }
 
         /// Uses the index alone, as scripts do to check whether a tree is dirty.
         func looksUnchanged() async throws -> Bool {
-            try await ExternalCommand(
-                "git", ["-C", "\(root)/repo", "diff-index", "--quiet", "HEAD"], deadline: .seconds(100)
-            ).run().succeeded
+            (try? await git("diff-index", "--quiet", "HEAD")) != nil
         }
 
         func write(_ path: String, _ text: String) throws {
@@ -71,12 +65,11 @@ struct LayerSealingTests {
 
     /// A repository with `a.txt`, `run.sh` (executable), `link` and `Sources/main.c`, and an empty layer.
     private func withBench(_ body: (Bench) async throws -> Void) async throws {
-        let root = FileManager.default.temporaryDirectory.path + "/pipectl-sealing-\(UInt64.random(in: 0 ... .max))"
+        let room = try TemporaryFolder(.disk)
+        let root = room.path
         let bench = Bench(root: root)
-        for folder in ["repo", "layer"] {
-            try FileManager.default.createDirectory(atPath: "\(root)/\(folder)", withIntermediateDirectories: true)
-        }
-        defer { try? FileManager.default.removeItem(atPath: root) }
+        for folder in ["repo", "layer"] { try room.folder(folder) }
+        defer { withExtendedLifetime(room) {} }
         _ = try await bench.git("init", "-q", "-b", "main")
         try bench.write("repo/a.txt", "a\n")
         try bench.write("repo/run.sh", "#!/bin/sh\n")
@@ -153,12 +146,10 @@ struct LayerSealingTests {
     /// Waits until a file that is changed now is newer than this one: file times have the resolution of the clock tick.
     private func waitForClock(after path: String, _ bench: Bench) async throws {
         let start = try bench.time(path)
-        for _ in 0..<1_000 {
+        try await eventually("a tick of the clock of files") {
             try bench.write("probe", "")
-            if try bench.time("probe") > start { return }
-            try await Task.sleep(for: .milliseconds(1))
+            return try bench.time("probe") > start
         }
-        Issue.record("the clock of files stands still")
     }
 
     /// Otherwise make would take old products as newer than files that a change writes.

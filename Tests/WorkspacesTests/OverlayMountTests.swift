@@ -1,3 +1,4 @@
+import TestBasics
 @testable import Results
 import Engine
 import Foundation
@@ -20,14 +21,6 @@ import Sandbox
 @Suite(.enabled(if: LayerGround.isPossible, "nothing can be mounted here"), .timeLimit(.minutes(2)))
 struct OverlayMountTests {
     private static let content = "M 100644 inline file\ndata 2\n1\n\n"
-
-    private func eventually(_ what: String, _ condition: () -> Bool) async throws {
-        let limit = ContinuousClock.now + .seconds(20)
-        while !condition() {
-            try #require(ContinuousClock.now < limit, "\(what) within 20 s")
-            try await Task.sleep(for: .milliseconds(5))
-        }
-    }
 
     @Test func `a run whose mount process is killed says so`() async throws {
         try await LayerGround.with { ground in
@@ -56,7 +49,7 @@ struct OverlayMountTests {
 
             let holder = try #require(pid_t(mount.enter[2]))
             #expect(kill(holder, SIGKILL) == 0)
-            try await eventually("the end is noticed") { !mount.isThere() }
+            try await eventually("the end of the mount") { !mount.isThere() }
             let lost = await runner.run(plan("true"), stop: StopSignal())
             #expect(lost.verdict == .infrastructure)
             #expect(lost.steps.first?.reason?.contains("holds the run's workspace was killed") == true)
@@ -94,7 +87,7 @@ struct OverlayMountTests {
         case .none: break
         case .killed:
             #expect(kill(try #require(pid_t(pid)), SIGKILL) == 0)
-            try await eventually("the end is noticed") { !waiting.isRunning }
+            try await eventually("the end of the mount") { !waiting.isRunning }
         case .folderRemoved: try await Workspace.remove("\(folder)/tree")
         }
         return (waiting, pid)

@@ -1,3 +1,4 @@
+import TestBasics
 import StateFiles
 import Results
 import Foundation
@@ -14,10 +15,7 @@ struct SnapshotStoreTests {
 
     /// A folder for snapshots, which is removed after the test.
     private func withFolder(_ body: (Shelf) async throws -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory.path + "/pipectl-bases-\(UInt64.random(in: 0 ... .max))"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try await body(Shelf(folder: folder))
+        try await withTemporaryFolder { try await body(Shelf(folder: $0)) }
     }
 
     private struct Shelf {

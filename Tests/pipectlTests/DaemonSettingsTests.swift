@@ -1,3 +1,4 @@
+import TestBasics
 import ArgumentParser
 import Settings
 import Testing

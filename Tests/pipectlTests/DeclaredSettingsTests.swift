@@ -1,4 +1,5 @@
 import Watching
+import TestBasics
 import ArgumentParser
 import Foundation
 import Git

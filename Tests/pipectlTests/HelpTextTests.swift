@@ -1,3 +1,4 @@
+import TestBasics
 import ArgumentParser
 import Foundation
 import Testing

@@ -1,3 +1,4 @@
+import TestBasics
 import ArgumentParser
 import Foundation
 import Testing
@@ -15,7 +16,8 @@ import Testing
     }
 
     @Test func `a path that exists is a folder`() throws {
-        let folder = FileManager.default.temporaryDirectory.path
+        let room = try TemporaryFolder()
+        let folder = room.path
         let option = try RepositoryOption.parse(["--repository", folder])
         #expect(option.path == option.place && option.path?.hasPrefix("/") == true)
         #expect(try RepositoryOption.parse(["--folder", folder]).path == option.path)

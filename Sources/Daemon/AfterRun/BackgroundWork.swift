@@ -1,3 +1,4 @@
+import DaemonLog
 import Watching
 import Running
 import Workspaces
@@ -72,7 +73,9 @@ actor BackgroundWork: RunListener {
     }
 
     /// The next run misses the same snapshot again.
-    func missed(_ count: Int) async { log.debug("\(count) wishes for background runs are dropped") }
+    func missed(_ count: Int) async {
+        log.debug("\(count) wishes for background runs are dropped", metadata: .code(.eventsMissed))
+    }
 
     /// Whether merged code failed in a warm workspace. If it passes in a fresh one, the workspace is broken, and every
     /// run would start from it until the code changes.
@@ -128,9 +131,13 @@ actor BackgroundWork: RunListener {
         do {
             let outcome = try await accept(request)
             guard outcome.isNew else { return outcome.run.id }
-            log.info("\(request.repository): run \(outcome.run.id) \(request.workflow), \(request.subjectInWords)")
+            log.info(
+                "\(request.repository): run \(outcome.run.id) \(request.workflow), \(request.subjectInWords)",
+                metadata: .code(.runQueued, run: outcome.run.id, repository: request.repository))
         } catch {
-            log.warning("\(request.repository): \(request.subject) could not be queued: \(error)")
+            log.warning(
+                "\(request.repository): \(request.subject) could not be queued: \(error)",
+                metadata: .code(.queueingFailed, repository: request.repository))
         }
         return nil
     }

@@ -1,3 +1,4 @@
+import DaemonLog
 import Evaluating
 import Running
 import Control
@@ -41,11 +42,15 @@ struct CauseListener: RunListener {
                 bisect(request)
             }
         } catch {
-            log.warning("run \(report.id): its failing tests are not bisected: \(error)")
+            log.warning(
+                "run \(report.id): its failing tests are not bisected: \(error)",
+                metadata: .code(.bisectFailed, run: report.id))
         }
     }
 
     func missed(_ count: Int) async {
-        log.warning("the causes of failures of \(count) runs are not looked for: too many runs end at a time")
+        log.warning(
+            "the causes of failures of \(count) runs are not looked for: too many runs end at a time",
+            metadata: .code(.eventsMissed))
     }
 }

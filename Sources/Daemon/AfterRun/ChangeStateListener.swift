@@ -1,3 +1,4 @@
+import DaemonLog
 import Running
 import Engine
 import Results
@@ -27,11 +28,15 @@ struct ChangeStateListener: RunListener {
             if run.report.verdict == .definitionError { record.targetCommit = nil }
             try await index.setChange(record, of: run.report.repository)
         } catch {
-            log.warning("the state of change \(change.name) could not be stored: \(error)")
+            log.warning(
+                "the state of change \(change.name) could not be stored: \(error)",
+                metadata: .code(.changeStateFailed, run: run.report.id, repository: run.report.repository))
         }
     }
 
     func missed(_ count: Int) async {
-        log.warning("\(count) changes that could not be tested are not tested again when their target moves")
+        log.warning(
+            "\(count) changes that could not be tested are not tested again when their target moves",
+            metadata: .code(.eventsMissed))
     }
 }

@@ -1,3 +1,4 @@
+import DaemonLog
 import Watching
 import Running
 import Store
@@ -21,12 +22,15 @@ struct NoteListener: RunListener {
         do {
             _ = try await run.report.mirror(into: run.repository.gitDirectory)
         } catch {
-            log.warning("the summary of run \(run.report.id) could not be written to refs/notes/pipectl: \(error)")
+            log.warning(
+                "the summary of run \(run.report.id) could not be written to refs/notes/pipectl: \(error)",
+                metadata: .code(.noteFailed, run: run.report.id))
         }
     }
 
     func missed(_ count: Int) async {
         log.warning(
-            "the summaries of \(count) runs are not written to refs/notes/pipectl: runs end faster than Git writes")
+            "the summaries of \(count) runs are not written to refs/notes/pipectl: runs end faster than Git writes",
+            metadata: .code(.eventsMissed))
     }
 }

@@ -1,3 +1,4 @@
+import DaemonLog
 import Running
 import Watching
 import Foundation
@@ -52,10 +53,14 @@ struct BranchLane: Sendable {
     func apply(_ event: QueueEvent) async throws -> Step {
         guard let change = try await queues.apply(event, of: repository.name, branch: branch) else { return .changed }
         for departure in change.departures {
-            log.notice("\(repository.name): change \(departure.entry.change) into \(branch): \(departure.inWords)")
+            log.notice(
+                "\(repository.name): change \(departure.entry.change) into \(branch): \(departure.inWords)",
+                metadata: .code(.changeLeftQueue, repository: repository.name, ["change": departure.entry.change]))
         }
         if let frozen = change.after.frozen, change.before.frozen == nil {
-            log.warning("\(repository.name): the merge queue of \(branch) is frozen: \(frozen)")
+            log.warning(
+                "\(repository.name): the merge queue of \(branch) is frozen: \(frozen)",
+                metadata: .code(.queueFrozen, repository: repository.name))
         }
         try await runs.end(change.before.wantedRuns.subtracting(change.after.wantedRuns))
         try await pin(change)

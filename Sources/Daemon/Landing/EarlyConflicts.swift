@@ -1,3 +1,4 @@
+import DaemonLog
 import Running
 import Watching
 import Foundation
@@ -42,7 +43,9 @@ actor EarlyConflicts {
             } catch is CancellationError {
                 return
             } catch {
-                log.debug("\(repository.name): open changes are not merged with each other: \(error)")
+                log.debug(
+                    "\(repository.name): open changes are not merged with each other: \(error)",
+                    metadata: .code(.earlyConflictsUnknown, repository: repository.name))
             }
             await news.wait(since: seen)
             // Several news come together, and no run must wait for this.

@@ -1,3 +1,4 @@
+import DaemonLog
 import Watching
 import Running
 import Control
@@ -41,7 +42,9 @@ struct LandingDeclarations: Sendable {
         do {
             program = try await definitions.program(at: source, tree: tree, repository)
         } catch let early as EarlyVerdict {
-            log.error("\(repository.name): nothing lands in \(branch), because its workflows/ can't be used: \(early)")
+            log.error(
+                "\(repository.name): nothing lands in \(branch), because its workflows/ can't be used: \(early)",
+                metadata: .code(.queueStopped, repository: repository.name))
             return nil
         }
         guard let landing = program.description.landings?.first(where: { $0.branch == branch }) else { return nil }

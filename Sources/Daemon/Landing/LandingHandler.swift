@@ -1,3 +1,4 @@
+import DaemonLog
 import Watching
 import Running
 import Control
@@ -66,7 +67,9 @@ struct LandingHandler: Sendable {
         let change = try await queues.apply(
             .enqueue(wish), of: repository.name, branch: branch,
             new: QueueState(target: wanted.targetCommit, rules: found.rules))
-        log.notice("\(repository.name): change \(name) is queued for \(branch), by \(person)")
+        log.notice(
+            "\(repository.name): change \(name) is queued for \(branch), by \(person)",
+            metadata: .code(.changeQueued, repository: repository.name, ["change": name]))
         news.tellAll()
         let before = change?.after.entries.firstIndex { $0.change == name } ?? 0
         return .queuedLanding(change: name, branch: branch, before: before)
@@ -103,7 +106,9 @@ struct LandingHandler: Sendable {
                 throw RequestError(
                     .notQueued, "change \(entry.change) lands in \(queue.branch) at this moment; it can't be stopped")
             }
-            log.notice("\(repository): change \(entry.change) is taken out of the merge queue of \(queue.branch)")
+            log.notice(
+                "\(repository): change \(entry.change) is taken out of the merge queue of \(queue.branch)",
+                metadata: .code(.changeLeftQueue, repository: repository, ["change": entry.change]))
             news.tellAll()
             return .cancelledLanding(change: entry.change, branch: queue.branch)
         }

@@ -1,3 +1,4 @@
+import DaemonLog
 import Watching
 import Running
 import Concurrency
@@ -79,7 +80,8 @@ actor MergeQueueLane {
                 // Logs the first failure and then every tenth, as for a repository that can't be read.
                 if failures % 10 == 1 {
                     log.error(
-                        "\(repository.name): the merge queue does not go on (\(failures) times in a row): \(error)")
+                        "\(repository.name): the merge queue does not go on (\(failures) times in a row): \(error)",
+                        metadata: .code(.queueStopped, repository: repository.name))
                 }
             }
             let pause = failures == 0 ? Self.longestPause : min(.seconds(1 << min(failures, 8)), Self.longestPause)
@@ -100,7 +102,9 @@ actor MergeQueueLane {
                 _ = try await runs.cancel(run.id, reason: "the merge queue tests something else now")
             }
         } catch {
-            log.warning("\(repository.name): runs of an earlier merge queue may go on: \(error)")
+            log.warning(
+                "\(repository.name): runs of an earlier merge queue may go on: \(error)",
+                metadata: .code(.queueStopped, repository: repository.name))
         }
     }
 

@@ -1,3 +1,4 @@
+import DaemonLog
 import Running
 import Concurrency
 import StateFiles
@@ -25,7 +26,7 @@ struct IndexBackups: Sendable {
     /// Writes the write-ahead log into the index: a lost log then loses only what happened since.
     func checkpoint() async {
         do { try await index.checkpoint() } catch {
-            log.debug("the index's log could not be written into it: \(error)")
+            log.debug("the index's log could not be written into it: \(error)", metadata: .code(.backupFailed))
         }
         await archive.export()
     }
@@ -44,7 +45,8 @@ struct IndexBackups: Sendable {
         } catch let error as ArchiveError where error.code == .damagedIndex {
             health.noteTrouble("the index can't be copied", error)
         } catch {
-            log.warning("the index could not be copied; trying again in 10 min: \(error)")
+            log.warning(
+                "the index could not be copied; trying again in 10 min: \(error)", metadata: .code(.backupFailed))
         }
     }
 

@@ -1,3 +1,4 @@
+import DaemonLog
 import Foundation
 import Logging
 import Results
@@ -62,14 +63,19 @@ actor ForgeReceiver {
             try await index.keepForgePushes(
                 contents.pushes.mapValues { ForgePusher(login: $0.login, id: $0.id) }, of: record.repository)
             try await work()
-            if failures > 0 { log.notice("\(record.repository): its forge can be asked again") }
+            if failures > 0 {
+                log.notice(
+                    "\(record.repository): its forge can be asked again",
+                    metadata: .code(.forgeReachable, repository: record.repository))
+            }
             failures = 0
             return pollAt
         } catch let error as ForgeError {
             failures += 1
             if failures == 1 || failures % 10 == 0 {
                 log.warning(
-                    "\(record.repository): its forge can't be asked about changes (\(failures) times in a row): \(error)"
+                    "\(record.repository): its forge can't be asked about changes (\(failures) times in a row): \(error)",
+                    metadata: .code(.forgeUnreachable, repository: record.repository)
                 )
             }
             let pause = min(pow(2, Double(min(failures, 20))), Self.longestPause)
@@ -102,7 +108,9 @@ actor ForgeReceiver {
         do {
             try await body()
         } catch let error as ForgeError where [.badAnswer, .refused, .forbidden].contains(error.code) {
-            log.warning("\(record.repository): change \(number) can't be read at its forge: \(error)")
+            log.warning(
+                "\(record.repository): change \(number) can't be read at its forge: \(error)",
+                metadata: .code(.forgeUnreachable, repository: record.repository))
         }
     }
 
@@ -124,7 +132,9 @@ actor ForgeReceiver {
                     uniquingKeysWith: { first, _ in first }))
         } catch is CancellationError {
         } catch {
-            log.debug("\(record.repository): its forge did not tell about \(heads.count) changes: \(error)")
+            log.debug(
+                "\(record.repository): its forge did not tell about \(heads.count) changes: \(error)",
+                metadata: .code(.forgeUnreachable, repository: record.repository))
             pollAt = .distantPast
         }
     }
@@ -259,7 +269,9 @@ actor ForgeReceiver {
             }
         if !outcome.isObeyed {
             let who = TerminalText.name(button.by.login, limit: 100)
-            log.notice("\(record.repository): \(who) pressed \(button.identifier) at the forge: \(outcome.text)")
+            log.notice(
+                "\(record.repository): \(who) pressed \(button.identifier) at the forge: \(outcome.text)",
+                metadata: .code(.forgeCommand, repository: record.repository))
         }
         try await index.keepForgeOrder(
             ForgeOrderRecord(

@@ -1,3 +1,4 @@
+import DaemonLog
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -52,7 +53,7 @@ public struct WebhookServer: Service {
                 availableConnectionsDelegate: MaximumAvailableConnections(Self.mostConnections, logger: quiet)),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? options.address.port
-                log.notice("webhooks are heard at \(options.root)/hooks/REPOSITORY")
+                log.notice("webhooks are heard at \(options.root)/hooks/REPOSITORY", metadata: .code(.webhooksHeard))
                 await whenListening(port)
             }, logger: quiet)
         do {

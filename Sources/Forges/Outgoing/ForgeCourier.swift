@@ -1,3 +1,4 @@
+import DaemonLog
 import Foundation
 import Logging
 import Results
@@ -88,7 +89,9 @@ struct ForgeCourier: Sendable {
         // A commit may be tested before the forge has received it, and a missing permission may be granted later.
         let isPatient = [.notFound, .forbidden].contains(error.code) && item.failures + 1 < Self.mostRefusals
         guard error.mayPass || isPatient else {
-            log.error("\(repository): \(item.thing) can't be shown at the forge: \(error)")
+            log.error(
+                "\(repository): \(item.thing) can't be shown at the forge: \(error)",
+                metadata: .code(.forgeRefused, repository: repository))
             // Of a review, a part may have been shown before.
             try await index.refuseForgeItem(
                 item.id, version: item.version, why: error.description, isUncertain: item.thing.hasPrefix("review "))
@@ -97,7 +100,9 @@ struct ForgeCourier: Sendable {
         let pause = min(pow(2, Double(min(item.failures, 20))), Self.longestPause)
         let until = max(error.retryAt ?? .distantPast, now().addingTimeInterval(pause))
         if item.failures == 0 || item.failures % 10 == 9 {
-            log.warning("\(repository): \(item.thing) could not be shown at the forge; it is tried again: \(error)")
+            log.warning(
+                "\(repository): \(item.thing) could not be shown at the forge; it is tried again: \(error)",
+                metadata: .code(.forgeDelayed, repository: repository))
         }
         // After a refusal nothing was done. Without an answer, the request may have taken effect.
         let isUncertain = item.isUncertain || [.unreachable, .unavailable, .badAnswer].contains(error.code)

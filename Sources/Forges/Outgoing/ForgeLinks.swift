@@ -1,3 +1,4 @@
+import DaemonLog
 import Foundation
 public import Logging
 public import Results
@@ -111,7 +112,9 @@ public struct ForgeLinks: Sendable {
         do {
             inbox.remember(try await index.forgeDeliveries(of: record.repository))
         } catch {
-            log.warning("deliveries for \(record.repository) that came before can't be told from new ones: \(error)")
+            log.warning(
+                "deliveries for \(record.repository) that came before can't be told from new ones: \(error)",
+                metadata: .code(.forgeUnusable, repository: record.repository))
         }
         return inbox
     }
@@ -140,7 +143,9 @@ public struct ForgeLinks: Sendable {
             } catch is CancellationError {
                 return
             } catch {
-                log.warning("what the forge of \(record.repository) told could not be used: \(error)")
+                log.warning(
+                    "what the forge of \(record.repository) told could not be used: \(error)",
+                    metadata: .code(.forgeUnusable, repository: record.repository))
             }
             await withTaskGroup(of: Void.self) { [pause] group in
                 group.addTask { await inbox.wait() }
@@ -172,7 +177,9 @@ public struct ForgeLinks: Sendable {
                 return
             } catch {
                 // Try again at the next news, at the latest in a minute: a credential may be set meanwhile.
-                log.warning("nothing is shown at the forge of \(record.repository): \(error)")
+                log.warning(
+                    "nothing is shown at the forge of \(record.repository): \(error)",
+                    metadata: .code(.forgeUnusable, repository: record.repository))
             }
             await withTaskGroup(of: Void.self) { [pause] group in
                 group.addTask { await listener.wait() }

@@ -1,3 +1,4 @@
+import DaemonLog
 package import ProofKeys
 package import Watching
 package import Workspaces
@@ -176,7 +177,9 @@ package struct ProofSearch: Sendable {
             }
             return proofs
         } catch {
-            log.warning("run \(run.id): its proofs could not be read, so all steps run: \(error)")
+            log.warning(
+                "run \(run.id): its proofs could not be read, so all steps run: \(error)",
+                metadata: .code(.proofsUnusable, run: run.id))
             return RunProofs(keyed: KeyedPlan(prepared.plan, KeyFacts()))
         }
     }
@@ -202,7 +205,9 @@ package struct ProofSearch: Sendable {
             let own = try await ownBreaches(Set(wrong.keys), prepared, run.request, in: repository)
             proofs.judge(&outcome, of: run.id, breaches, own: own)
         } catch {
-            log.warning("run \(run.id): whether a failed step was proved could not be determined: \(error)")
+            log.warning(
+                "run \(run.id): whether a failed step was proved could not be determined: \(error)",
+                metadata: .code(.proofsUnusable, run: run.id))
         }
     }
 
@@ -344,7 +349,8 @@ package struct ProofSearch: Sendable {
                 let needsTests = report.steps.contains { $0.tests != nil }
                 reports[run] = (report, needsTests ? try await store.tests(run) : [])
             } catch let error as ArchiveError {
-                log.warning("the proofs of run \(run) are not used: \(error)")
+                log.warning(
+                    "the proofs of run \(run) are not used: \(error)", metadata: .code(.proofsUnusable, run: run))
             }
         }
         var found: [String: Found] = [:]

@@ -1,3 +1,4 @@
+import DaemonLog
 import Workspaces
 package import StateFiles
 package import Logging
@@ -52,10 +53,11 @@ package final class Health: Sendable {
         }
         if isFull, !wasFull {
             log.error(
-                "no run can start: \((free ?? 0) >> 20) MiB are free at \(folder), \(wantedBytes >> 20) MiB are needed. Free space, or remove old runs with `pipectl gc`; until then runs wait."
+                "no run can start: \((free ?? 0) >> 20) MiB are free at \(folder), \(wantedBytes >> 20) MiB are needed. Free space, or remove old runs with `pipectl gc`; until then runs wait.",
+                metadata: .code(.diskFull)
             )
         } else if !isFull, wasFull {
-            log.notice("there is enough space at \(folder) again: runs continue")
+            log.notice("there is enough space at \(folder) again: runs continue", metadata: .code(.diskHasRoom))
             // The caller that notices it need not be the one that starts runs.
             onRoom()
         }
@@ -73,16 +75,20 @@ package final class Health: Sendable {
     /// Records something that can't be done now, logs it once, and shows it in the status until ``clearTrouble(_:)``.
     package func noteTrouble(_ what: String, _ error: any Error) {
         if DiskErrors.isFull(error), reserve.release() {
-            log.error("the disk of \(folder) is full: released the reserve of \(ReservedDiskSpace.bytes >> 20) MiB")
+            log.error(
+                "the disk of \(folder) is full: released the reserve of \(ReservedDiskSpace.bytes >> 20) MiB",
+                metadata: .code(.reserveReleased))
         }
         let sentence = "\(what): \(error)"
         if state.withLock({ $0.troubles.updateValue(sentence, forKey: what) }) == nil {
-            log.error("\(sentence) Retrying every 2 s.")
+            log.error("\(sentence) Retrying every 2 s.", metadata: .code(.trouble))
         }
     }
 
     package func clearTrouble(_ what: String) {
-        if state.withLock({ $0.troubles.removeValue(forKey: what) }) != nil { log.notice("solved: \(what)") }
+        if state.withLock({ $0.troubles.removeValue(forKey: what) }) != nil {
+            log.notice("solved: \(what)", metadata: .code(.troubleSolved))
+        }
     }
 
     /// Counts activity that may have left memory to release: observations with news, and requests.

@@ -1,3 +1,4 @@
+import DaemonLog
 package import Archive
 import Engine
 package import Logging
@@ -35,7 +36,9 @@ package struct UnstartedRuns: Sendable {
                 try await store.record(report, request: run.request, in: index)
             }
         } catch {
-            log.warning("reports of runs that never started can't be archived yet: \(error)")
+            log.warning(
+                "reports of runs that never started can't be archived yet: \(error)", metadata: .code(.recordingDelayed)
+            )
         }
     }
 }

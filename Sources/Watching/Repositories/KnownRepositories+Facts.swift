@@ -1,3 +1,4 @@
+import DaemonLog
 package import Control
 import Foundation
 import Git
@@ -54,7 +55,9 @@ extension KnownRepositories {
                 .usage, "\(chosen) has no branch \"\(branch)\"; push it first, or name one that exists")
         }
         try await index.setTarget(branch, of: chosen)
-        log.notice("\(chosen): the protected branch is \(branch), by \(UserName.of(user))")
+        log.notice(
+            "\(chosen): the protected branch is \(branch), by \(UserName.of(user))",
+            metadata: .code(.protectedBranch, repository: chosen))
         await watchers[chosen]?.lookAnew()
         return .protected(branch: branch, repository: chosen)
     }

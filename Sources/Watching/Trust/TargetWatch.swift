@@ -1,3 +1,4 @@
+import DaemonLog
 import Control
 import Results
 import Store
@@ -40,12 +41,18 @@ package actor TargetWatch {
         }
         if rule.remembered == nil, let first = TargetRule.first(head: head, refs: snapshot.refs, rules: rules) {
             rule.remembered = try await index.rememberTarget(first, of: name)
-            if first.source == .head { log.notice("\(name): the protected branch is \(first.name), which HEAD names") }
+            if first.source == .head {
+                log.notice(
+                    "\(name): the protected branch is \(first.name), which HEAD names",
+                    metadata: .code(.protectedBranch, repository: name))
+            }
         }
         (target, advice) = (
             rule.branch(in: snapshot.refs)?.name, rule.advice(for: name, head: head, refs: snapshot.refs)
         )
-        if let advice, advice != said { log.warning("\(advice)") }
+        if let advice, advice != said {
+            log.warning("\(advice)", metadata: .code(.protectedBranchAdvice, repository: name))
+        }
         said = advice
         return rule
     }

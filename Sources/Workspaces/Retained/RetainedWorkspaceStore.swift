@@ -1,3 +1,4 @@
+import DaemonLog
 import Concurrency
 import StateFiles
 import SystemCalls
@@ -112,7 +113,8 @@ package actor RetainedWorkspaceStore {
             guard folders == workspaces.map(\.folder) else { continue }
             guard own + held > limit, let last = workspaces.popLast() else { return }
             log.info(
-                "removed the retained workspace of run \(last.run): all together may use \(limit >> 20) MiB")
+                "removed the retained workspace of run \(last.run): all together may use \(limit >> 20) MiB",
+                metadata: .code(.retainedRemoved, run: last.run))
         }
     }
 

@@ -1,3 +1,4 @@
+import DaemonLog
 import StateFiles
 import SystemCalls
 package import Archive
@@ -176,10 +177,13 @@ package struct RetainedWorkspaces: Sendable {
                 try? await offThread { try FolderRemoval.remove(filling) }
                 throw error
             }
-            log.debug("run \(run.id): retained its workspace, \(one.bytes >> 20) MiB")
+            log.debug(
+                "run \(run.id): retained its workspace, \(one.bytes >> 20) MiB",
+                metadata: .code(.workspaceRetained, run: run.id))
         } catch {
             log.notice(
-                "run \(run.id): its workspace could not be retained; `rerun --failed` will run all steps: \(error)")
+                "run \(run.id): its workspace could not be retained; `rerun --failed` will run all steps: \(error)",
+                metadata: .code(.retainingFailed, run: run.id))
             await kept.sweep()
         }
     }

@@ -1,3 +1,4 @@
+import DaemonLog
 import Concurrency
 package import StateFiles
 import Results
@@ -138,7 +139,9 @@ package actor SandboxPool {
                 reserve: .init(user: user, standby: standby, holder: holder))
             waiting[repository, default: []].append(Waiting(place: place, pattern: pattern, since: .now))
         } catch {
-            log.debug("no sandbox could be started in advance for \(repository); next attempt in a minute: \(error)")
+            log.debug(
+                "no sandbox could be started in advance for \(repository); next attempt in a minute: \(error)",
+                metadata: .code(.standbyFailed, repository: repository))
             restEnds = .now + .seconds(60)
             sandboxing.users.giveBack(user)
             for path in [folder, workspace] { try? await Workspace.remove(path) }
@@ -153,7 +156,9 @@ package actor SandboxPool {
                 for path in [place.folder, place.workspace] { try FolderRemoval.remove(path) }
             }
         } catch {
-            log.debug("sandboxes started in advance could not be removed; the next start does it: \(error)")
+            log.debug(
+                "sandboxes started in advance could not be removed; the next start does it: \(error)",
+                metadata: .code(.standbyFailed))
         }
     }
 }

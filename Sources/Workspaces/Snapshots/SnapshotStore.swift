@@ -1,3 +1,4 @@
+import DaemonLog
 import Concurrency
 import StateFiles
 package import Results
@@ -278,7 +279,8 @@ package actor SnapshotStore {
             let last = snapshots.remove(at: index)
             gone.insert(last.folder)
             log.info(
-                "removed the warm workspace of run \(last.run): all warm workspaces together may use \(limit >> 20) MiB"
+                "removed the warm workspace of run \(last.run): all warm workspaces together may use \(limit >> 20) MiB",
+                metadata: .code(.snapshotsRemoved, run: last.run)
             )
         }
         for name in gone { retire(name) }

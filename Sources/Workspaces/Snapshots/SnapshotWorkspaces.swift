@@ -1,3 +1,4 @@
+import DaemonLog
 import StateFiles
 import SystemCalls
 import Archive
@@ -80,7 +81,8 @@ package struct SnapshotWorkspaces: Sendable {
         // The snapshots below may belong to commits that are still on the branch, and other runs may start from them.
         let gone = await bases.remove { $0.key.isOfSameLine(as: key) && abandoned.contains($0.commit) }
         log.notice(
-            "\(key.branch) was moved back: removed \(gone) warm workspaces of \(key.workflow) for commits that are no longer on it"
+            "\(key.branch) was moved back: removed \(gone) warm workspaces of \(key.workflow) for commits that are no longer on it",
+            metadata: .code(.snapshotsRemoved, repository: key.repository)
         )
     }
 
@@ -151,7 +153,8 @@ package struct SnapshotWorkspaces: Sendable {
                 }
                 try await bases.add(snapshot)
                 log.debug(
-                    "run \(run.id) left a warm workspace of \(snapshot.layers.count) layers, \(snapshot.bytes >> 20) MiB, for \(key.workflow) on \(key.branch)"
+                    "run \(run.id) left a warm workspace of \(snapshot.layers.count) layers, \(snapshot.bytes >> 20) MiB, for \(key.workflow) on \(key.branch)",
+                    metadata: .code(.snapshotTaken, run: run.id)
                 )
             } catch {
                 if DiskSpace.isExhausted(error) {
@@ -165,7 +168,8 @@ package struct SnapshotWorkspaces: Sendable {
             }
         } catch {
             log.notice(
-                "run \(run.id) left no warm workspace; the next runs start from an older or a fresh one: \(error)")
+                "run \(run.id) left no warm workspace; the next runs start from an older or a fresh one: \(error)",
+                metadata: .code(.snapshotFailed, run: run.id))
         }
     }
 

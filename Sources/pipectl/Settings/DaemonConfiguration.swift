@@ -12,6 +12,7 @@ struct DaemonConfiguration {
     var protectedPaths: [String] = []
     var contributors = ContributorRule.contributors
     var isVerbose = false
+    var logFormat: String?
 
     /// - Throws: ``GlobProblem`` for an invalid pattern; the table's checks reject these before.
     func finished() throws -> DaemonConfiguration {
@@ -134,8 +135,7 @@ extension DeclaredSetting {
 
     static func text(
         _ key: String, _ path: any Path<String?>, note: String? = nil, flag: Setting.Flag?,
-        isPerRepository: Bool = false,
-        isPrivate: Bool = false, _ summary: String, check: Check? = nil
+        isPerRepository: Bool = false, isPrivate: Bool = false, _ summary: String, check: Check? = nil
     ) -> DeclaredSetting {
         DeclaredSetting(
             setting: Setting(

@@ -1,5 +1,6 @@
 import Watching
 import Forges
+import DaemonLog
 import Foundation
 import Git
 import Pipeline
@@ -21,7 +22,7 @@ enum DeclaredSettings {
         + [proofs, proofSampling, snapshotLimit, refresh, cleanRoom, keepFailed, keepFailedLimit]
         + [interval, changes, target, since, fetchDeadline]
         + [notes, notifyCommand, notifyURL, notifyOn, verbose]
-        + [listen, listenCertificate, listenKey, listenURL] + [editedCommands, commandBots]
+        + [listen, listenCertificate, listenKey, listenURL] + [editedCommands, commandBots] + [logFormat]
 
     // MARK: Capacity
 
@@ -230,6 +231,11 @@ enum DeclaredSettings {
     }.ofDaemon()
     static let verbose = DeclaredSetting.flag(
         "verbose", \.isVerbose, flag: .toggle("verbose"), "Write more to the daemon's log.")
+    static let logFormat = DeclaredSetting.text(
+        "log.format", \.logFormat, note: LogFormat.text.rawValue, flag: .option("log-format"),
+        "The daemon's log on standard error: text, or json for an object in each line (docs/log.md).",
+        check: { LogFormat(rawValue: $0) == nil ? "there are text and json." : nil }
+    ).ofDaemon()
 
     // MARK: Webhooks
 

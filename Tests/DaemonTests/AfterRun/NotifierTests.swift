@@ -1,3 +1,4 @@
+import TestBasics
 import Control
 import Store
 import Results
@@ -60,9 +61,9 @@ import Testing
 
     /// A folder with a command that appends what it gets, and fails while there is a file "broken".
     private func withTarget(_ body: (String, NotifyOptions) async throws -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory.path + "/notify-tests-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let room = try TemporaryFolder(.disk)
+        defer { withExtendedLifetime(room) {} }
+        let folder = room.path
         var options = NotifyOptions()
         options.command = "test ! -e '\(folder)/broken' && cat >> '\(folder)/got' && echo >> '\(folder)/got'"
         try await body(folder, options)

@@ -1,3 +1,4 @@
+import TestBasics
 import Foundation
 import Git
 import Logging
@@ -13,7 +14,7 @@ import Testing
 /// Open changes that conflict with each other are found before one of them lands.
 @Suite(.timeLimit(.minutes(2))) struct EarlyConflictsTests {
     @Test func `pairs that conflict are told to both, and forgotten once they don't`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let path = "\(folder)/a.git"
             let repository = try Repository.create(bareAt: path)
             func commit(_ files: [String: String], on parents: [OID]) throws -> OID {

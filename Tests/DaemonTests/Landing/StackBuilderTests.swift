@@ -1,3 +1,4 @@
+import TestBasics
 import Foundation
 import Git
 import MergeQueue
@@ -59,7 +60,7 @@ import Testing
 
     @Test(arguments: LandingMethod.allCases)
     func `changes are stacked, as the same commits each time`(method: LandingMethod) async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let place = try Place("\(folder)/a.git")
             let base = try place.commit(["a": "1\n"])
             let one = try place.commit(["a": "1\n", "b": "1\n"], on: [base], by: "Bea", at: 2_000)
@@ -90,7 +91,7 @@ import Testing
 
     @Test(arguments: LandingMethod.allCases)
     func `what can't be merged ends the stack and says why`(method: LandingMethod) async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let place = try Place("\(folder)/a.git")
             let base = try place.commit(["a": "1\n"])
             let one = try place.commit(["a": "2\n"], on: [base])
@@ -116,7 +117,7 @@ import Testing
     }
 
     @Test func `a squash that brings nothing new is nothing`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let place = try Place("\(folder)/a.git")
             let base = try place.commit(["a": "1\n"])
             let one = try place.commit(["a": "1\n", "b": "1\n"], on: [base])
@@ -130,7 +131,7 @@ import Testing
     }
 
     @Test func `a title with line feeds and control characters stays one line`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let place = try Place("\(folder)/a.git")
             let base = try place.commit(["a": "1\n"])
             let one = try place.commit(["a": "1\n", "b": "1\n"], on: [base], "x\n\nThe body.\n")
@@ -145,7 +146,7 @@ import Testing
     }
 
     @Test func `a change of several commits keeps them when it is rebased`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let place = try Place("\(folder)/a.git")
             let old = try place.commit(["a": "1\n"])
             let base = try place.commit(["a": "1\n", "m": "1\n"], on: [old])

@@ -1,3 +1,4 @@
+import TestBasics
 import Control
 import Results
 import Store

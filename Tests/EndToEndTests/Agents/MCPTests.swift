@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Foundation
 import TestSupport
 import Testing
@@ -119,7 +121,7 @@ struct MCPTests {
     func `the end of the input during calls ends the server`() async throws {
         try await Bench.with { bench in
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let zeros = String(repeating: "0", count: 40)
                 let calls = (1...20).map { number in
                     """

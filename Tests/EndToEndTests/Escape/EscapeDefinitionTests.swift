@@ -1,4 +1,5 @@
 #if os(Linux)
+    import TestBasics
     import Foundation
     import TestSupport
     import Testing
@@ -83,7 +84,7 @@
         @Test(.timeLimit(.minutes(3)))
         func `a definition is planned in a sandbox`() async throws {
             try await EscapeRoom.with(steps: "Step(\"check\", run: \"true\")") { room in
-                let source = room.filled(Self.hostile).replacing("@PRODUCTS@", with: Bench.products)
+                let source = room.filled(Self.hostile).replacing("@PRODUCTS@", with: Products.folder)
                 try room.bench.write(["workflows/x.swift": source])
                 let plan = try await room.bench.pipectl("plan", "test")
                 #expect(plan.code == 0, "\(plan.output)\(plan.errors)")

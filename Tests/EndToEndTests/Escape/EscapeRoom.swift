@@ -1,4 +1,5 @@
 #if os(Linux)
+    import TestBasics
     import Foundation
     import TestSupport
     import Glibc

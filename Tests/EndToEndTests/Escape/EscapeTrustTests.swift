@@ -1,3 +1,4 @@
+import TestBasics
 import Foundation
 import Results
 import Pipeline
@@ -59,7 +60,7 @@ struct EscapeTrustTests {
         return (path, target.isRemote ? "file://\(path)" : path)
     }
 
-    private static func look(_ location: String, _ bench: Bench, _ options: [String] = []) async throws -> Bench.Ended {
+    private static func look(_ location: String, _ bench: Bench, _ options: [String] = []) async throws -> Ended {
         try await bench.command(
             bench.sharing([Bench.pipectl, "watch", "--once", "--minimum-free", "0"] + options + [location]))
     }

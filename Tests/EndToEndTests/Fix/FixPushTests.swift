@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -132,18 +134,18 @@ struct FixPushTests {
             try await Fixing.begin(bench, "echo good > value.txt", ", push: .ownBranch")
             let options = ["--changes", "agent/*", "--protect-paths", "more.txt"]
             try await bench.withDaemon(options[0], options[1], options[2], options[3]) { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let head = try await push(bench, ["value.txt": "bad\n", "more.txt": "more\n"])
                 _ = try await bench.pipectl("notify", bench.repository)
-                _ = try await daemon.line("run 1 needs approval")
+                try await daemon.event(.runNeedsApproval, run: 1)
                 #expect(try await bench.pipectl("approve", "1").code == 0)
                 // The approval is valid for the fixer, which works on the same commit, but not for the commit that it
                 // makes.
-                _ = try await daemon.line("run 3 needs approval")
+                try await daemon.event(.runNeedsApproval, run: 3)
                 #expect(try await tip(bench) == head)
                 #expect(try await bench.run(1).fixState == .working)
                 #expect(try await bench.pipectl("approve", "3").code == 0)
-                _ = try await daemon.line("run 1: fix pushed")
+                try await daemon.event(.fixState, run: 1) { $0.state == FixSeries.State.pushed.rawValue }
                 #expect(try await tip(bench) != head)
                 #expect(await daemon.stop() == 0)
             }
@@ -157,7 +159,7 @@ struct FixPushTests {
             try await Fixing.begin(
                 bench, "echo up > \(bench.meet)/started; echo good > value.txt; sleep 300", ", push: .ownBranch")
             try await bench.withDaemon("--changes", "agent/*") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 _ = try await push(bench, ["value.txt": "bad\n"])
                 _ = try await bench.pipectl("notify", bench.repository)
                 try await bench.arrival(at: "started")
@@ -165,7 +167,7 @@ struct FixPushTests {
                 let newer = try await push(bench, ["value.txt": "good\n", "more.txt": "more\n"])
                 _ = try await bench.pipectl("notify", bench.repository)
                 #expect(try await bench.pipectl("wait", newer).code == 0)
-                _ = try await daemon.line("run 1: fix stopped")
+                try await daemon.event(.fixState, run: 1) { $0.state == FixSeries.State.stopped.rawValue }
                 let runs = try await bench.runs()
                 #expect(runs.map(\.verdict) == [.passed, .superseded, .failed], "\(runs.map(\.reason))")
                 #expect(try await tip(bench) == newer)

@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -16,7 +18,7 @@ struct FixSurvivalTests {
                     ["check.sh": "grep -qx good value.txt || exit 1; test -e new.txt || exit 0; \(wait)\n"], "Wait")
             }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["value.txt": "bad\n", "new.txt": "new\n"])
                 _ = try await bench.pipectl("notify", bench.repository)
                 try await bench.arrival(at: "started")
@@ -27,7 +29,7 @@ struct FixSurvivalTests {
             // The stored state is correct now: nothing is offered.
             #expect(try await bench.run(1).fixState == .working)
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("run 1: fix offered")
+                try await daemon.event(.fixState, run: 1) { $0.state == FixSeries.State.offered.rawValue }
                 #expect(await daemon.stop() == 0)
             }
             let series = try #require(try await Fixing.report(bench, 1).fixes)
@@ -44,12 +46,12 @@ struct FixSurvivalTests {
             try bench.meetingPoint("started")
             try await Fixing.begin(bench, "echo up > \(bench.meet)/started; sleep 300", ", attempts: 3")
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["value.txt": "bad\n"])
                 _ = try await bench.pipectl("notify", bench.repository)
                 try await bench.arrival(at: "started")
                 #expect(try await bench.pipectl("cancel", "2").code == 0)
-                _ = try await daemon.line("run 1: fix stopped")
+                try await daemon.event(.fixState, run: 1) { $0.state == FixSeries.State.stopped.rawValue }
                 #expect(try await bench.runs().count == 2)
                 // A person can still request it, and it continues with the next number.
                 try Fixing.write(bench, "echo good > value.txt")

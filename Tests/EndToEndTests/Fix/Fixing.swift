@@ -1,3 +1,4 @@
+import TestBasics
 import Reports
 import Results
 import Foundation

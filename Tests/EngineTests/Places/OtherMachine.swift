@@ -1,3 +1,4 @@
+import TestBasics
 import Concurrency
 import Foundation
 import Pipeline

@@ -1,6 +1,7 @@
 import WorkflowPrograms
 import Engine
 import Pipeline
+import TestBasics
 import TestIntegrity
 import Testing
 @testable import Evaluating
@@ -19,7 +20,8 @@ import Testing
     /// The program itself, with its limits: what is slow or deep ends it, and nothing else. One at a time, since some of
     /// the files take all the memory that it may have.
     private static let check = IntegrityCheck(
-        rules: [.standard], reader: SwiftReaderProcess(beside: nil, .none), timeLimit: .seconds(15))
+        rules: [.standard], reader: SwiftReaderProcess(beside: nil, .none),
+        timeLimit: .seconds(TestForm.count(15, short: 4)))
 
     static let hostile: [(name: String, bytes: [UInt8])] = [
         ("open string", Array("\(good)\nlet a = \"".utf8)),
@@ -57,36 +59,42 @@ import Testing
         #expect(ContinuousClock.now - start < .seconds(30))
     }
 
+    private static func size(_ long: Int) -> Int { TestForm.count(long, short: long / 8) }
+
     /// Long, but well formed: each is read in about the time that its length takes, and is no pass by being long.
     static let long: [(name: String, text: String)] = [
-        ("or", "import Testing\n@Test func a() { #expect(" + String(repeating: "a == b || ", count: 4_000) + "c) }"),
-        ("returns", "import Testing\n@Test func a() { " + String(repeating: "return ", count: 2_000) + "}"),
+        (
+            "or",
+            "import Testing\n@Test func a() { #expect(" + String(repeating: "a == b || ", count: size(4_000)) + "c) }"
+        ),
+        ("returns", "import Testing\n@Test func a() { " + String(repeating: "return ", count: size(2_000)) + "}"),
         (
             "blocks with returns",
-            "import Testing\n@Test func a() { " + String(repeating: "if a { return }\n", count: 2_000) + "}"
+            "import Testing\n@Test func a() { " + String(repeating: "if a { return }\n", count: size(2_000)) + "}"
         ),
         (
             "nested blocks",
             "import Testing\n@Test func a() { " + String(repeating: "if a { return ", count: 390)
                 + String(repeating: "}", count: 391)
         ),
-        ("ifs", "import Testing\n@Test func a() { " + String(repeating: "if ", count: 2_000) + "}"),
-        ("classes", String(repeating: "class A ", count: 2_000)),
-        ("functions", String(repeating: "func a ", count: 2_000)),
-        ("constants", String(repeating: "let a = ", count: 2_000)),
-        ("slashes", "let a = " + String(repeating: "=/[a ", count: 2_000)),
-        ("hashes", String(repeating: "#", count: 4_000)),
+        ("ifs", "import Testing\n@Test func a() { " + String(repeating: "if ", count: size(2_000)) + "}"),
+        ("classes", String(repeating: "class A ", count: size(2_000))),
+        ("functions", String(repeating: "func a ", count: size(2_000))),
+        ("constants", String(repeating: "let a = ", count: size(2_000))),
+        ("slashes", "let a = " + String(repeating: "=/[a ", count: size(2_000))),
+        ("hashes", String(repeating: "#", count: size(4_000))),
         (
             "tests of one name",
-            "import Testing\n" + String(repeating: "@Test func a() { #expect(x == 1) }\n", count: 2_000)
+            "import Testing\n" + String(repeating: "@Test func a() { #expect(x == 1) }\n", count: size(2_000))
         ),
         (
             "helpers that call one another",
-            (0..<3_000).map { "func f\($0)() { f\($0 + 1)(); f\($0 + 2)(); f\($0)(); #expect(a == 1) }\n" }.joined()
+            (0..<size(3_000)).map { "func f\($0)() { f\($0 + 1)(); f\($0 + 2)(); f\($0)(); #expect(a == 1) }\n" }
+                .joined()
         ),
         (
             "nested conditions",
-            String(repeating: "#if a\n", count: 30) + String(repeating: "a ", count: 2_000)
+            String(repeating: "#if a\n", count: 30) + String(repeating: "a ", count: size(2_000))
                 + String(repeating: "#endif\n", count: 30)
         ),
     ]
@@ -95,7 +103,8 @@ import Testing
     func isReadInTime(_ name: String) async throws {
         let text = try #require(Self.long.first { $0.name == name }?.text)
         let start = ContinuousClock.now
-        for (old, new) in [(text, ""), (Self.good, text), (text, text + "\n")] {
+        let pairs = [(Self.good, text), (text, ""), (text, text + "\n")]
+        for (old, new) in pairs.prefix(TestForm.count(3, short: 1)) {
             let file = ChangedSource(
                 path: "Tests/A/a.swift", old: .bytes(Array(old.utf8)), new: .bytes(Array(new.utf8)))
             _ = await Self.check.breaches(of: [file])
@@ -111,7 +120,7 @@ import Testing
     }
 
     /// Any bytes: some are Swift, none may end the process, all come to an end.
-    @Test(.timeLimit(.minutes(2)), arguments: 0..<300)
+    @Test(.timeLimit(.minutes(2)), arguments: 0..<UInt64(TestForm.count(300, short: 40)))
     func anyBytes(_ seed: UInt64) async {
         var state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1
         func next(_ bound: Int) -> Int {

@@ -1,3 +1,4 @@
+import TestBasics
 import WorkflowPrograms
 import Engine
 import Foundation
@@ -44,7 +45,7 @@ import Testing
     private func results(
         of count: Int, _ script: String, within time: Duration = .seconds(60)
     ) async throws -> [Result<SwiftFileFacts, UnreadableSource>] {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let path = "\(folder)/swift-reader"
             try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(fileURLWithPath: path))
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)

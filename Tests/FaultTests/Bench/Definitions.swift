@@ -1,3 +1,4 @@
+import TestBasics
 import Foundation
 import TestSupport
 
@@ -67,4 +68,13 @@ extension Bench {
 
     /// Waits until the daemon has ended a run.
     func follow(_ run: Int) async throws { _ = try await pipectl("logs", "\(run)", "--follow") }
+}
+
+extension SmallDisk {
+    /// A bench with the workflows of ``Definition``, on a small disk.
+    static func faults(
+        megabytes: Int = 64, _ more: [String: String] = [:], _ body: (Bench, SmallDisk) async throws -> Void
+    ) async throws {
+        try await with(megabytes: megabytes, Definition.with(more), body)
+    }
 }

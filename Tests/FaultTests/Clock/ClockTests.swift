@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -22,7 +24,7 @@ struct ClockTests {
                 shim.variables(["FAULT_CLOCK": "\(bench.root)/clock", "FAULT_CLOCK_SEEN": "\(bench.root)/seen"]))
             let waiting = "echo up > \(bench.meet)/started; cat \(bench.meet)/go$PIPECTL_CHANGE\n"
             try await moved.withDaemon("--interval", "0.2", "--slots", "4") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 for (number, offset) in [(1, 365 * day), (2, -day), (3, 0)] {
                     try await bench.change(number, ["check.sh": waiting])
                     try await bench.arrival(at: "started")
@@ -31,7 +33,7 @@ struct ClockTests {
                     if offset != 0 {
                         // The daemon has read the clock again many times.
                         #expect(
-                            try await eventually(within: .seconds(20)) {
+                            try await becomesTrue(within: .seconds(20)) {
                                 try self.number(in: "\(bench.root)/seen") > seen + 20
                             })
                     }
@@ -58,21 +60,21 @@ struct ClockTests {
         try await Bench.with(["workflows/x.swift": workflow, "check.sh": "echo fine\n"]) { bench in
             for name in ["started", "go"] { try bench.meetingPoint(name) }
             try await bench.withDaemon("--slots", "4") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let script = "echo up > \(bench.meet)/started; cat \(bench.meet)/go; \(bench.effect("ended"))\n"
                 try await bench.change(1, ["check.sh": script])
                 try await bench.arrival(at: "started")
-                daemon.signal(SIGSTOP)
+                daemon.child.signal(SIGSTOP)
                 // The step ends well within its limit, but the daemon sees that late.
                 try await bench.release("go")
-                #expect(try await eventually(within: .seconds(2)) { bench.effects == ["ended"] })
+                #expect(try await becomesTrue(within: .seconds(2)) { bench.effects == ["ended"] })
                 var last = ""
                 for number in 2...4 { last = try await bench.change(number, ["n.txt": "\(number)\n"]) }
                 last = try await bench.change(4, ["n.txt": "again\n"])
                 // The length of the stop is the fault itself.
                 try await Task.sleep(for: .seconds(pause))
-                daemon.signal(SIGCONT)
-                _ = try await daemon.line("run 4 test")
+                daemon.child.signal(SIGCONT)
+                try await daemon.event(.runQueued, run: 4)
                 for run in 1...4 { try await bench.follow(run) }
                 #expect(await daemon.stop() == 0)
                 let runs = try await bench.runs()

@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Foundation
 import TestSupport
 
@@ -62,25 +64,21 @@ struct KillLoad {
 
     /// Starts the daemon, and kills it with SIGKILL after the delay.
     mutating func killDaemon(after delay: Duration) async throws {
-        let name = "\(bench.root)/daemon-"
-        let child = try Child(
+        let daemon = try bench.start(
             bench.sharing([
                 Bench.pipectl, "watch", "--minimum-free", "0", "--no-refresh", "--interval", "0.2", "--slots", "4",
                 bench.repository,
-            ]), in: bench.root, environment: bench.environment, output: name)
+            ]))
         // The moment itself is tested, so nothing is waited for.
-        await child.kill(after: delay)
-        _ = await child.end
-        hear(String(decoding: FileManager.default.contents(atPath: name + "2") ?? Data(), as: UTF8.self))
+        await daemon.child.kill(after: delay)
+        _ = await daemon.child.end
+        hear(daemon.text)
     }
 
     /// Records the runs that a process has reported: `repo: run 12 test, change 3 into main`.
-    mutating func hear(_ text: String) {
-        for line in text.split(separator: "\n") {
-            guard let words = line.firstRange(of: "repo: run ").map({ line[$0.upperBound...].split(separator: " ") }),
-                let id = words.first.flatMap({ Int64($0) })
-            else { continue }
-            accepted.insert(id)
+    mutating func hear(_ log: String) {
+        for event in Bench.Daemon.events(in: log) where event.code == .runQueued || event.code == .runEnded {
+            if let id = event.run { accepted.insert(id) }
         }
     }
 

@@ -93,7 +93,8 @@ struct KillLoopTests {
             }
             try await load.push(changes: .max, releases: 1)
             let drained = try await bench.command(
-                [Bench.pipectl, "watch", "--once", "--minimum-free", "0", bench.repository], within: .seconds(600))
+                [Bench.pipectl, "watch", "--once", "--log-format", "json", "--minimum-free", "0", bench.repository],
+                within: .seconds(600))
             #expect([0, 3].contains(drained.code), "\(drained.errors)")
             load.hear(drained.errors)
             let found = try await load.invariants().check()

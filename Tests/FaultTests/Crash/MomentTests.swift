@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -59,10 +61,10 @@ struct MomentTests {
             """
         try await Bench.faults(["part.sh": part]) { bench in
             try await bench.withDaemon("--slots", "4") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let started = try await bench.pipectl("run", "four", "--ref", "main", "--detach")
                 #expect(started.output == "1\n", "\(started.errors)")
-                #expect(try await eventually(within: .seconds(20)) { marker.processes.count >= 12 })
+                #expect(try await becomesTrue(within: .seconds(20)) { marker.processes.count >= 12 })
                 daemon.child.kill()
                 #expect(await daemon.child.end == 128 + SIGKILL)
                 #expect(try await marker.isGone(within: .seconds(1)), "\(marker.processes) live on")
@@ -181,10 +183,10 @@ struct MomentTests {
             let log = "\(bench.home)/live/1-1/logs/001-1.log"
             var text = Data()
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["a.txt": "a\n"])
                 let size = { (try? FileManager.default.attributesOfItem(atPath: log)[.size] as? Int) ?? 0 }
-                #expect(try await eventually(within: .seconds(30)) { size() > 1_000_000 })
+                #expect(try await becomesTrue(within: .seconds(30)) { size() > 1_000_000 })
                 daemon.child.kill()
                 #expect(await daemon.child.end == 128 + SIGKILL)
                 text = try #require(FileManager.default.contents(atPath: log))

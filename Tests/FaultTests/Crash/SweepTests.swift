@@ -147,7 +147,7 @@ struct SweepTests {
     }
 }
 
-extension Bench.Ended {
+extension Ended {
     /// Throws unless the command ended with 0.
     func succeeded() throws {
         guard code == 0 else { throw Bench.Failure(description: "it ended with \(code): \(errors)") }

@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import GRDB
@@ -61,13 +63,13 @@ struct DamageTests {
             try queue.close()
             var heads: [String] = []
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("is watching")
+                try await daemon.event(.watching)
                 for number in 1...3 {
                     heads.append(try await bench.change(number, ["n.txt": "\(number)\n"]))
-                    _ = try await daemon.line("run \(number) test")
+                    try await daemon.event(.runQueued, run: RunID(number))
                     try await bench.follow(number)
                 }
-                let isArchived = try await eventually(within: .seconds(20)) {
+                let isArchived = try await becomesTrue(within: .seconds(20)) {
                     try await bench.git(["for-each-ref", "refs/runs/3"], in: "\(bench.home)/archive.git") != ""
                 }
                 #expect(isArchived)

@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -15,7 +17,7 @@ struct OwnerTests {
     func secondDaemon() async throws {
         try await Bench.faults { bench in
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let second = try await bench.look()
                 #expect(second.code != 0)
                 #expect(second.errors.contains("pid \(daemon.child.id)"), "\(second.errors)")

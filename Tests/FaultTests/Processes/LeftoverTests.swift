@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -62,11 +64,11 @@ struct LeftoverTests {
             guard try await bench.pipectl("doctor").output.contains("cgroup v") else { return }
             for name in ["started", "go"] { try bench.meetingPoint(name) }
             try await bench.withDaemon("--slots", "4") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["check.sh": "echo up > \(bench.meet)/started; cat \(bench.meet)/go\n"])
                 try await bench.arrival(at: "started")
                 try await bench.change(2, ["check.sh": greedy])
-                _ = try await daemon.line("run 2 test")
+                try await daemon.event(.runQueued, run: 2)
                 try await bench.follow(2)
                 try await check(try await bench.report(2))
                 try await bench.release("go")

@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -14,29 +16,29 @@ import Testing
 struct DiskFullTests {
     @Test("fault 16: the disk is full while a log is written", .timeLimit(.minutes(3)))
     func whileLogging() async throws {
-        try await SmallDisk.with(megabytes: 64) { bench, disk in
+        try await SmallDisk.faults(megabytes: 64) { bench, disk in
             for name in ["started", "go"] { try bench.meetingPoint(name) }
             let script = """
                 echo begin; echo up > \(bench.meet)/started; cat \(bench.meet)/go
                 head -c 2000000 /dev/zero | tr '\\0' x; \(bench.effect("through"))
                 """
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["check.sh": script])
                 try await bench.arrival(at: "started")
                 try await disk.fill()
                 try await bench.release("go")
                 #expect(
-                    try await eventually(within: .seconds(20)) { bench.effects == ["through"] },
+                    try await becomesTrue(within: .seconds(20)) { bench.effects == ["through"] },
                     "the step is not blocked by a log that can't be written")
                 // The verdict uses the reserve's space; no other file has been deleted yet.
-                _ = try await daemon.line("run 1 (infrastructure) is archived now")
+                try await daemon.event(.recorded, run: 1)
                 try disk.makeRoom()
                 try await bench.follow(1)
                 let report = try await bench.report(1)
                 #expect(report.contains("disk full"), "\(report.prefix(3000))")
                 try await bench.change(2, ["a.txt": "a\n"])
-                _ = try await daemon.line("run 2 test")
+                try await daemon.event(.runQueued, run: 2)
                 try await bench.follow(2)
                 #expect(await daemon.stop() == 0)
             }
@@ -48,15 +50,15 @@ struct DiskFullTests {
 
     @Test("fault 16: a log fills the disk by itself", .timeLimit(.minutes(3)))
     func aLogThatIsTooLarge() async throws {
-        try await SmallDisk.with(megabytes: 64) { bench, _ in
+        try await SmallDisk.faults(megabytes: 64) { bench, _ in
             // Data that can't be compressed and exceeds the disk.
             let script = "head -c 200000000 /dev/urandom; \(bench.effect("through"))\n"
             try await bench.withDaemon("--log-limit", "400") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["check.sh": script])
-                #expect(try await eventually(within: .seconds(60)) { bench.effects == ["through"] })
+                #expect(try await becomesTrue(within: .seconds(60)) { bench.effects == ["through"] })
                 #expect(
-                    try await eventually(within: .seconds(60)) { try await bench.run(1).state == .ended },
+                    try await becomesTrue(within: .seconds(60)) { try await bench.run(1).state == .ended },
                     "nobody but the run itself can make room, so it must: \(daemon.text)")
                 #expect(await daemon.stop() == 0)
             }
@@ -66,24 +68,24 @@ struct DiskFullTests {
 
     @Test("fault 17: the disk is full when a run is recorded", .timeLimit(.minutes(3)))
     func whileRecording() async throws {
-        try await SmallDisk.with(megabytes: 64) { bench, disk in
+        try await SmallDisk.faults(megabytes: 64) { bench, disk in
             try await bench.withDaemon("--interval", "0.3") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await disk.fill()
                 let head = try await bench.change(1, ["check.sh": bench.effect("tested")])
                 // If the write-ahead log has space left, the run is recorded and waits; otherwise it is found again
                 // later.
-                let isSaid = try await eventually(within: .seconds(30)) {
-                    daemon.text.contains("can't be read") || daemon.text.contains("no run can start")
+                let isSaid = try await becomesTrue(within: .seconds(30)) {
+                    !daemon.events(.repositoryUnreadable).isEmpty || !daemon.events(.diskFull).isEmpty
                 }
                 #expect(isSaid, "it says what it waits for: \(daemon.text)")
                 #expect(bench.effects.isEmpty)
                 try disk.makeRoom()
-                _ = try await daemon.line("run 1 test")
+                try await daemon.event(.runQueued, run: 1)
                 try await bench.follow(1)
                 #expect(bench.effects == ["tested"])
-                let errors = daemon.text.split(separator: "\n").count { $0.contains("can't be read") }
-                #expect(errors <= 3, "a full disk does not fill the log")
+                #expect(
+                    daemon.events(.repositoryUnreadable).count <= 3, "a full disk does not fill the log")
                 #expect(await daemon.stop() == 0)
                 let found = try await Invariants(bench: bench, expected: ["test \(head)"], accepted: [1]).check()
                 #expect(found.isClean, "\(found.problems)")
@@ -101,7 +103,7 @@ struct DiskFullTests {
             made
             Step("check", needs: made, run: "sh check.sh")
             """)
-        try await SmallDisk.with(megabytes: 64, ["workflows/x.swift": workflow]) { bench, disk in
+        try await SmallDisk.faults(megabytes: 64, ["workflows/x.swift": workflow]) { bench, disk in
             for name in ["started", "go"] { try bench.meetingPoint(name) }
             // Its log is empty and needs no space.
             let script = """
@@ -109,12 +111,12 @@ struct DiskFullTests {
 
                 """
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["check.sh": script])
                 try await bench.arrival(at: "started")
-                try await disk.fill(hasBallast: false)
+                try await disk.fill(keepsReserve: false)
                 try await bench.release("go")
-                _ = try await daemon.line("were not stored, so later runs build them again")
+                try await daemon.event(.reportShortened)
                 try await bench.follow(1)
                 #expect(await daemon.stop() == 0)
             }
@@ -129,7 +131,7 @@ struct DiskFullTests {
 
     @Test("fault 17: whoever ends the box twice is not kept waiting by the disk", .timeLimit(.minutes(3)))
     func shutDownWhileFinishing() async throws {
-        try await SmallDisk.with(megabytes: 64) { bench, disk in
+        try await SmallDisk.faults(megabytes: 64) { bench, disk in
             for name in ["started", "go"] { try bench.meetingPoint(name) }
             let script = """
                 test "$PIPECTL_RUN_ATTEMPT" = 2 && exit 0
@@ -137,16 +139,16 @@ struct DiskFullTests {
 
                 """
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["check.sh": script])
                 try await bench.arrival(at: "started")
-                try await disk.fill(hasBallast: false)
+                try await disk.fill(keepsReserve: false)
                 try await bench.release("go")
-                _ = try await daemon.line("can't be archived")
-                kill(daemon.child.id, SIGTERM)
-                _ = try await daemon.line("shutting down")
+                try await daemon.event(.recordingDelayed)
+                daemon.child.signal(SIGTERM)
+                try await daemon.event(.shuttingDown)
                 #expect(await daemon.stop() == 0)
-                #expect(daemon.text.contains("has no recorded verdict"), "\(daemon.text)")
+                #expect(!daemon.events(.recordingFailed, run: 1).isEmpty, "\(daemon.text)")
             }
             try disk.makeRoom()
             let after = try await bench.look()
@@ -159,17 +161,16 @@ struct DiskFullTests {
 
     @Test("fault 17: the disk is full when a verdict is recorded", .timeLimit(.minutes(3)))
     func whileFinishing() async throws {
-        try await SmallDisk.with(megabytes: 64) { bench, disk in
+        try await SmallDisk.faults(megabytes: 64) { bench, disk in
             for name in ["started", "go"] { try bench.meetingPoint(name) }
             let script = "echo up > \(bench.meet)/started; cat \(bench.meet)/go; \(bench.effect("tested"))\n"
             try await bench.withDaemon("--interval", "0.3") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let head = try await bench.change(1, ["check.sh": script])
                 try await bench.arrival(at: "started")
-                try await disk.fill(hasBallast: false)
+                try await disk.fill(keepsReserve: false)
                 try await bench.release("go")
-                let line = try await daemon.line("can't be archived")
-                #expect(line.contains("can't be archived yet; retrying"), "\(line)")
+                try await daemon.event(.recordingDelayed, run: 1)
                 try disk.makeRoom()
                 try await bench.follow(1)
                 #expect(await daemon.stop() == 0)

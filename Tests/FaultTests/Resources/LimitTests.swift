@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Reports
 import Results
 import Foundation
@@ -21,9 +23,9 @@ struct LimitTests {
         try await Bench.with(Workflows.test(steps)) { bench in
             let limited = bench.launched(by: ["prlimit", "--nofile=64:64"])
             try await limited.withDaemon("--slots", "100") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["a.txt": "a\n"])
-                _ = try await daemon.line("run 1 test")
+                try await daemon.event(.runQueued, run: 1)
                 try await bench.follow(1)
                 // The descriptors that it needs for other work while its steps run: commands and observations.
                 #expect(try await bench.pipectl("status").code == 0)
@@ -52,7 +54,7 @@ struct LimitTests {
             let user = bench.launched(by: runner).with(["HOME": bench.root, "TMPDIR": "/tmp"])
             try await user.withDaemon("--interval", "0.3") { daemon in
                 try await push(1, bench, runner)
-                _ = try await daemon.line("run 1 test")
+                try await daemon.event(.runQueued, run: 1)
                 try await follow(1, bench, runner)
                 let threads = try #require(daemon.status("Threads"))
                 // The soft limit only, which its own user may lower and raise again.
@@ -61,7 +63,7 @@ struct LimitTests {
                 // So few that the daemon survives and no stepinit can start.
                 try await bench.command(limit + ["--nproc=\(threads + 2):"]).succeeded()
                 try await push(2, bench, runner)
-                _ = try await daemon.line("run 2 test")
+                try await daemon.event(.runQueued, run: 2)
                 try await follow(2, bench, runner)
                 let reason = try await bench.command(runner + [Bench.pipectl, "report", "2", "--format", "json"]).output
                 #expect(reason.contains("Resource temporarily unavailable"), "\(reason)")
@@ -69,7 +71,7 @@ struct LimitTests {
                     limit + ["--nproc=\(before.trimmingCharacters(in: .whitespacesAndNewlines)):"]
                 ).succeeded()
                 try await push(3, bench, runner)
-                _ = try await daemon.line("run 3 test")
+                try await daemon.event(.runQueued, run: 3)
                 try await follow(3, bench, runner)
                 #expect(await daemon.stop() == 0)
             }
@@ -82,15 +84,7 @@ struct LimitTests {
 
     /// Whether that user can run pipectl.
     private func isReachable(_ runner: [String]) async throws -> Bool {
-        let child = try Child(
-            runner + [Bench.pipectl, "--version"], in: "/tmp", environment: ProcessInfo.processInfo.environment,
-            output: "/tmp/pipectl-reach-\(getpid())-")
-        defer {
-            for suffix in ["1", "2"] {
-                try? FileManager.default.removeItem(atPath: "/tmp/pipectl-reach-\(getpid())-\(suffix)")
-            }
-        }
-        return await child.end == 0
+        try await CommandRunner().end(of: runner + [Bench.pipectl, "--version"]).code == 0
     }
 
     private func push(_ number: Int, _ bench: Bench, _ runner: [String]) async throws {
@@ -103,14 +97,10 @@ struct LimitTests {
     private func follow(_ run: Int, _ bench: Bench, _ runner: [String]) async throws {
         _ = try await bench.command(runner + [Bench.pipectl, "logs", "\(run)", "--follow"])
         // The log ends with its steps; the verdict comes a little later.
-        let clock = ContinuousClock()
-        let limit = clock.now + .seconds(30)
-        while clock.now < limit {
+        try await eventually("the verdict of run \(run)") {
             let runs = try await bench.command(runner + [Bench.pipectl, "runs", "--json"])
             let found = try? ReportJSON.decoder().decode([RunSummary].self, from: Data(runs.output.utf8))
-            if let found, found.contains(where: { $0.id == RunID(run) && $0.verdict != nil }) { return }
-            try await Task.sleep(for: .milliseconds(50))
+            return found?.contains { $0.id == RunID(run) && $0.verdict != nil } == true
         }
-        Issue.record("run \(run) has no verdict after 30 s")
     }
 }

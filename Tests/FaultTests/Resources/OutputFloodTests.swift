@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -32,14 +34,14 @@ struct OutputFloodTests {
             .succeeded()
             let cat = clock.now - start
             try await bench.withDaemon("--log-limit", "4") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 let before = try #require(daemon.status("VmHWM"))
                 start = clock.now
                 try await bench.change(1, ["a.txt": "a\n"])
-                _ = try await daemon.line("run 1 test")
+                try await daemon.event(.runQueued, run: 1)
                 _ = try await bench.command(
                     [Bench.pipectl, "logs", "1", "--follow", "--step", "none"], within: .seconds(1_500))
-                #expect(try await eventually(within: .seconds(1_500)) { try await bench.run(1).state == .ended })
+                #expect(try await becomesTrue(within: .seconds(1_500)) { try await bench.run(1).state == .ended })
                 let spent = clock.now - start
                 let growth = try #require(daemon.status("VmHWM")) - before
                 #expect(growth < 64 << 10, "the daemon's peak grew by \(growth) KiB")

@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -16,9 +18,9 @@ struct SparseFileTests {
         let pack = "mkdir out; echo a > out/a; for name in b c; do truncate -s 9223372036854775807 out/$name; done\n"
         try await Bench.with(Workflows.test(steps, files: ["pack.sh": "true\n"]), on: Machine.fastDisk) { bench in
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["pack.sh": pack])
-                _ = try await daemon.line("run 1 test")
+                try await daemon.event(.runQueued, run: 1)
                 try await bench.follow(1)
                 #expect(try await bench.run(1).verdict == .failed)
                 let report = try await bench.pipectl("report", "1").output
@@ -31,7 +33,7 @@ struct SparseFileTests {
                 }
                 // The daemon goes on.
                 try await bench.change(2, ["pack.sh": "mkdir out; echo b > out/b\n"])
-                _ = try await daemon.line("run 2 test")
+                try await daemon.event(.runQueued, run: 2)
                 try await bench.follow(2)
                 #expect(try await bench.run(2).verdict == .passed)
                 #expect(await daemon.stop() == 0)

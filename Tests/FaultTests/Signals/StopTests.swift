@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import TestSupport
@@ -21,11 +23,11 @@ struct StopTests {
         try await Bench.faults { bench in
             for name in ["started", "go"] { try bench.meetingPoint(name) }
             try await bench.withDaemon("--slots", "4") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["check.sh": waiting(bench, "first")])
                 try await bench.arrival(at: "started")
-                daemon.signal(SIGTERM)
-                _ = try await daemon.line("shutting down")
+                daemon.child.signal(SIGTERM)
+                try await daemon.event(.shuttingDown)
                 try await bench.change(2, ["check.sh": bench.effect("second")])
                 _ = try await bench.pipectl("notify")
                 try await bench.release("go")
@@ -46,13 +48,13 @@ struct StopTests {
             for name in ["started", "go"] { try bench.meetingPoint(name) }
             let script = "trap '\(bench.effect("tidied")); exit 7' TERM\n\(waiting(bench, "first"))"
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["check.sh": script])
                 try await bench.arrival(at: "started")
-                daemon.signal(SIGTERM)
-                _ = try await daemon.line("shutting down")
-                daemon.signal(SIGTERM)
-                _ = try await daemon.line("cancelling the runs")
+                daemon.child.signal(SIGTERM)
+                try await daemon.event(.shuttingDown)
+                daemon.child.signal(SIGTERM)
+                try await daemon.event(.cancellingRuns)
                 #expect(await daemon.end() == 0)
             }
             #expect(bench.effects == ["first", "tidied"], "the step had time to tidy up")
@@ -72,14 +74,14 @@ struct StopTests {
                 trap '' TERM; echo up > \(bench.meet)/started; sleep 1000.\(marker)
                 """
             try await bench.withDaemon("--grace", "600") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["check.sh": script])
                 try await bench.arrival(at: "started")
-                for line in ["shutting down", "cancelling the runs"] {
-                    daemon.signal(SIGTERM)
-                    _ = try await daemon.line(line)
+                for code in [LogCode.shuttingDown, .cancellingRuns] {
+                    daemon.child.signal(SIGTERM)
+                    try await daemon.event(code)
                 }
-                daemon.signal(SIGTERM)
+                daemon.child.signal(SIGTERM)
                 #expect(await daemon.end() == 130)
                 #expect(try await marker.isGone(within: .seconds(2)), "\(marker.processes) live on")
             }
@@ -96,7 +98,7 @@ struct StopTests {
             try bench.meetingPoint("started")
             let script = "trap '' TERM; echo up > \(bench.meet)/started; while :; do sleep 1000.\(marker); done\n"
             try await bench.withDaemon("--grace", "1") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["check.sh": script])
                 try await bench.arrival(at: "started")
                 #expect(try await bench.pipectl("cancel", "1").code == 0)

@@ -1,3 +1,5 @@
+import DaemonLog
+import TestBasics
 import Results
 import Foundation
 import GRDB
@@ -17,16 +19,16 @@ struct RefTests {
         try await Bench.faults { bench in
             for name in ["started", "never"] { try bench.meetingPoint(name) }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("baseline of")
+                try await daemon.event(.baseline)
                 try await bench.change(1, ["check.sh": "echo up > \(bench.meet)/started; cat \(bench.meet)/never\n"])
                 try await bench.arrival(at: "started")
                 // While it is stopped it misses the states in between.
-                daemon.signal(SIGSTOP)
+                daemon.child.signal(SIGSTOP)
                 for text in ["b", "c"] { try await bench.change(1, ["a.txt": "\(text)\n"]) }
                 try await bench.git(["update-ref", "-d", "refs/pull/1/head"])
                 let last = try await bench.change(1, ["a.txt": "last\n"])
-                daemon.signal(SIGCONT)
-                _ = try await daemon.line("run 2 test")
+                daemon.child.signal(SIGCONT)
+                try await daemon.event(.runQueued, run: 2)
                 for run in 1...2 { try await bench.follow(run) }
                 #expect(await daemon.stop() == 0)
                 let runs = try await bench.runs()
@@ -59,7 +61,7 @@ struct RefTests {
             #expect(Set(order) == Set(1...1_000))
 
             try await bench.withDaemon("--slots", "2") { daemon in
-                #expect(try await eventually(within: .seconds(60)) { daemon.text.contains("is watching") })
+                try await daemon.event(.watching)
                 try await bench.follow(1_000 / 20)
                 let peak = try #require(daemon.status("VmHWM"))
                 #expect(peak < 400 << 10, "the daemon needs \(peak >> 10) MiB at most")
@@ -99,7 +101,10 @@ struct RefTests {
                 for _ in 0..<(count / 10) {
                     try await load.push(changes: 10, releases: 0)
                     let ended = try await bench.command(
-                        [Bench.pipectl, "watch", "--once", "--minimum-free", "0", bench.repository], within: limit)
+                        [
+                            Bench.pipectl, "watch", "--once", "--log-format", "json", "--minimum-free", "0",
+                            bench.repository,
+                        ], within: limit)
                     #expect(ended.code == 0, "\(ended.output)\(ended.errors)")
                     load.hear(ended.errors)
                 }

@@ -1,3 +1,4 @@
+import DaemonLog
 import Results
 import Foundation
 import TestBasics
@@ -24,18 +25,19 @@ struct RemoteTests {
         try await Bench.faults { bench in
             let url = "\(scheme)://127.0.0.1:\(server.port)/away.git"
             try await bench.withDaemon("--fetch-deadline", "1", "--interval", "0.5", url) { daemon in
-                let line = try await daemon.line("away can't be read (1 times in a row)")
-                #expect(line.contains("took longer than 1 s"), "\(line)")
+                let said = try await daemon.event(.repositoryUnreadable)
+                #expect(said.repository == "away" && said.message.contains("took longer than 1 s"), "\(said)")
                 #expect(server.visits >= 1)
                 for number in 1...3 {
                     try await bench.change(number, ["n.txt": "\(number)\n"])
-                    _ = try await daemon.line("run \(number) test")
+                    try await daemon.event(.runQueued, run: RunID(number))
                     try await bench.follow(number)
                 }
-                #expect(try await eventually(within: .seconds(30)) { server.visits >= 3 }, "it is tried again")
+                #expect(try await becomesTrue(within: .seconds(30)) { server.visits >= 3 }, "it is tried again")
                 #expect(await daemon.stop() == 0)
-                let lines = daemon.text.split(separator: "\n").count { $0.contains("can't be read") }
-                #expect(lines == 1, "a remote that is away does not fill the log: \(daemon.text)")
+                #expect(
+                    daemon.events(.repositoryUnreadable).count == 1,
+                    "a remote that is away does not fill the log: \(daemon.text)")
             }
             #expect(try await fetching(bench).isEmpty, "no fetch lives on")
             let found = try await Invariants(bench: bench, accepted: [1, 2, 3]).check()
@@ -49,7 +51,7 @@ struct RemoteTests {
         let server = try SilentServer()
         try await Bench.faults { bench in
             try await bench.withDaemon("git://127.0.0.1:\(server.port)/away.git") { daemon in
-                let isVisited = try await eventually(within: .seconds(30)) { server.visits >= 1 }
+                let isVisited = try await becomesTrue(within: .seconds(30)) { server.visits >= 1 }
                 #expect(isVisited)
                 #expect(try await !fetching(bench).isEmpty)
                 let clock = ContinuousClock()
@@ -66,11 +68,11 @@ struct RemoteTests {
         let server = try SilentServer()
         try await Bench.faults { bench in
             try await bench.withDaemon("git://127.0.0.1:\(server.port)/away.git") { daemon in
-                let isVisited = try await eventually(within: .seconds(30)) { server.visits >= 1 }
+                let isVisited = try await becomesTrue(within: .seconds(30)) { server.visits >= 1 }
                 #expect(isVisited)
                 daemon.child.kill()
                 _ = await daemon.child.end
-                let isGone = try await eventually(within: .seconds(2)) { try await fetching(bench).isEmpty }
+                let isGone = try await becomesTrue(within: .seconds(2)) { try await fetching(bench).isEmpty }
                 #expect(isGone, "the fetch outlives the daemon")
             }
         }
@@ -83,7 +85,7 @@ struct RemoteTests {
         try await Bench.faults { bench in
             let url = "file://\(bench.repository)"
             let mirror = "\(bench.home)/mirrors/repo.git"
-            func look() async throws -> Bench.Ended {
+            func look() async throws -> Ended {
                 try await bench.command([Bench.pipectl, "watch", "--once", "--minimum-free", "0", url])
             }
             #expect(try await look().code == 0)
@@ -97,14 +99,15 @@ struct RemoteTests {
                 let child = try Child(
                     [Bench.pipectl, "watch", "--minimum-free", "0", url], in: bench.root,
                     environment: bench.environment, output: "\(bench.root)/fetcher-")
-                _ = try await eventually(within: .seconds(10)) { try await !fetching(bench).isEmpty }
+                _ = try await becomesTrue(within: .seconds(10)) { try await !fetching(bench).isEmpty }
                 try await Task.sleep(for: .milliseconds(Int.random(in: 0...80, using: &random)))
-                if round % 2 == 0 { child.kill() } else { kill(child.id, SIGTERM) }
+                if round % 2 == 0 { child.kill() } else { child.signal(SIGTERM) }
                 async let _: Void = child.kill(after: .seconds(30))
                 let code = await child.end
                 #expect(round % 2 == 0 || code == 0, "ended with \(code)")
                 #expect(
-                    try await eventually(within: .seconds(5)) { try await fetching(bench).isEmpty }, "a fetch lives on")
+                    try await becomesTrue(within: .seconds(5)) { try await fetching(bench).isEmpty }, "a fetch lives on"
+                )
                 let new = try await refs(bench.repository, bench)
                 let now = try await refs(mirror, bench)
                 for (ref, commit) in now { #expect([old[ref], new[ref]].contains(commit), "\(ref) is \(commit)") }

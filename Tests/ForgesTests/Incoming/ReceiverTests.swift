@@ -1,3 +1,4 @@
+import TestForge
 import AsyncHTTPClient
 import Foundation
 import Logging

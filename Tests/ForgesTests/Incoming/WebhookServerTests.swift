@@ -1,3 +1,5 @@
+import TestBasics
+import TestForge
 import AsyncHTTPClient
 import Foundation
 import Logging

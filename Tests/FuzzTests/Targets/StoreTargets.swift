@@ -38,8 +38,7 @@ extension FuzzTarget {
     }
 
     private static func withTemporaryRepository<T>(_ body: (Repository) throws -> T) throws -> T {
-        let path = FileManager.default.temporaryDirectory.path + "/pipectl-fuzz-\(UUID())"
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        return try body(try Repository.create(bareAt: path))
+        let folder = try TemporaryFolder()
+        return try body(try Repository.create(bareAt: folder["repository"]))
     }
 }

@@ -1,4 +1,5 @@
 import ProofKeys
+import TestBasics
 @testable import Workspaces
 import TestSupport
 import Store
@@ -106,7 +107,7 @@ struct ProofJudgingTests {
     }
 
     @Test func `a change that fails with its own undeclared file leaves others their proofs`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let ground = try await Ground(folder)
             let outcome = try await ground.judged(ground.undeclared, .change, change: true)
             #expect(outcome.findings.map(\.rule) == ["failed-undeclared"])
@@ -117,7 +118,7 @@ struct ProofJudgingTests {
     }
 
     @Test func `a merged run that fails with the same file drops all proofs`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let ground = try await Ground(folder)
             let outcome = try await ground.judged(ground.undeclared, .merged, change: false)
             #expect(outcome.findings.map(\.rule) == ["proof-wrong"])
@@ -127,7 +128,7 @@ struct ProofJudgingTests {
     }
 
     @Test func `a change that brings only what is declared shows that the proof was wrong`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let ground = try await Ground(folder)
             let outcome = try await ground.judged(ground.declared, .change, change: true)
             #expect(outcome.findings.map(\.rule) == ["proof-wrong"])
@@ -138,7 +139,7 @@ struct ProofJudgingTests {
 
     @Test func `a branch that is not merged has nothing to compare with, and drops its own proofs alone`() async throws
     {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let ground = try await Ground(folder)
             let outcome = try await ground.judged(ground.declared, .change, change: false)
             #expect(outcome.findings.map(\.rule) == ["failed-undeclared"])
@@ -147,7 +148,7 @@ struct ProofJudgingTests {
     }
 
     @Test func `the proof of a change that brought an undeclared file is dropped for that change alone`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let ground = try await Ground(folder)
             let outcome = try await ground.judged(
                 ground.declared, .merged, change: false, claim: ProofScope.change("8"), provedIn: ground.undeclared)

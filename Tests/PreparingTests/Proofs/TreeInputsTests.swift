@@ -1,4 +1,5 @@
 import ProofKeys
+import TestBasics
 import TestSupport
 import Foundation
 import Git
@@ -11,7 +12,7 @@ import Engine
 struct TreeInputsTests {
     /// Two commits: the second one changes `Sources/a.swift`, makes `run.sh` executable and adds `docs/new.md`.
     private func withTrees(_ body: @Sendable @escaping (Repository, OID, OID) throws -> Void) async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             try await runCommand(
                 "sh", "-ec",
                 """
@@ -62,7 +63,7 @@ struct TreeInputsTests {
     }
 
     @Test func `attributes above an input belong to it`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let path = folder + "/repo.git"
             _ = try Repository.create(bareAt: path)
             try await withRepository(at: path) { git throws in
@@ -91,7 +92,7 @@ struct TreeInputsTests {
     }
 
     @Test func `links count as their targets in the tree`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let path = folder + "/repo.git"
             _ = try Repository.create(bareAt: path)
             try await withRepository(at: path) { git throws in
@@ -102,15 +103,9 @@ struct TreeInputsTests {
                     for (mode, path, text) in files + links.map({ ("120000", $0.key, $0.value) }) {
                         lines += ["M \(mode) inline \(path)", "data \(text.utf8.count)", text]
                     }
-                    let input = folder + "/import"
-                    try Data(lines.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: input))
-                    let child = Process()
-                    child.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-                    child.arguments = ["git", "-C", path, "fast-import", "--quiet", "--force"]
-                    child.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: input))
-                    try child.run()
-                    child.waitUntilExit()
-                    try #require(child.terminationStatus == 0)
+                    let imported = try CommandRunner(in: path).waitForEnd(
+                        of: ["git", "fast-import", "--quiet", "--force"], input: lines.joined(separator: "\n"))
+                    try #require(imported.code == 0, "\(imported.errors)")
                     return TreeInputs(repository: git, tree: try git.commit(git.resolve("main")).tree)
                 }
                 func paths(_ reader: TreeInputs, _ patterns: String...) throws -> [String] {
@@ -187,7 +182,7 @@ struct TreeInputsTests {
     @Test(arguments: ["100644", "120000"]) func `trees that contain each other many times are not walked`(mode: String)
         async throws
     {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             try await runCommand(
                 "sh", "-ec",
                 """
@@ -216,7 +211,7 @@ struct TreeInputsTests {
     }
 
     @Test func `paths that Git distinguishes are two inputs`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             // Two forms of é, two bytes that are no UTF-8, and a submodule.
             try await runCommand(
                 "bash", "-ec",
@@ -258,7 +253,7 @@ struct TreeInputsTests {
     }
 
     @Test func `links with very long targets are refused`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             try await runCommand(
                 "sh", "-ec",
                 """
@@ -284,7 +279,7 @@ struct TreeInputsTests {
     }
 
     @Test func `a tree that is too deep is refused`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let path = folder + "/deep.git"
             _ = try Repository.create(bareAt: path)
             try await withRepository(at: path) { git throws in

@@ -1,3 +1,4 @@
+import TestBasics
 import TestSupport
 @testable import Results
 import Foundation
@@ -39,7 +40,7 @@ struct UndeclaredChangesTests {
     func `a file that no pattern names is found`(edit: [String: String?], patterns: [String], path: String?)
         async throws
     {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             _ = try Repository.create(bareAt: folder + "/repo.git")
             try await withRepository(at: folder + "/repo.git") { git throws in
                 func tree(_ files: [String: String]) throws -> OID {
@@ -55,7 +56,7 @@ struct UndeclaredChangesTests {
     }
 
     @Test func `a proof is valid for another tree only against the same target`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             _ = try Repository.create(bareAt: folder + "/repo.git")
             try await withRepository(at: folder + "/repo.git") { git throws in
                 func tree(_ files: [String: String]) throws -> OID {

@@ -1,3 +1,4 @@
+import TestBasics
 import TestSupport
 import Results
 import Foundation
@@ -154,7 +155,7 @@ struct TrustDecisionTests {
     }
 
     @Test func `only commits on a protected branch count as merged`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let path = "\(folder)/repo"
             try await runCommand(
                 "sh", "-ec",

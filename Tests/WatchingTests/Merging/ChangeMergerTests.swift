@@ -1,3 +1,4 @@
+import TestBasics
 import Results
 import Foundation
 import Git
@@ -26,7 +27,7 @@ import Sandbox
 
     /// Renames, moved folders, modes, both sides' edits and criss-cross merges.
     @Test(arguments: 1...6) func `random histories merge as Git merges them`(seed: Int) async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let history = try RandomHistory(at: "\(folder)/origin.git", seed: seed, rounds: 12)
             let store = "\(folder)/store.git"
             _ = try Repository.create(bareAt: store, borrowing: history.path)
@@ -57,7 +58,7 @@ import Sandbox
 
     /// A change that both sides edit, with attributes and settings that would have Git run a program for it.
     @Test func `neither attributes nor settings choose how Git merges`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let repository = "\(folder)/repo"
             try await runCommand(
                 "sh", "-ec",
@@ -82,7 +83,7 @@ import Sandbox
     }
 
     @Test func `a Git that hangs is ended and no other way of merging replaces it`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let history = try RandomHistory(at: "\(folder)/origin.git", seed: 1, rounds: 1)
             let script = "\(folder)/git"
             try "#!/bin/sh\nexec sleep 600\n".write(toFile: script, atomically: true, encoding: .utf8)
@@ -98,7 +99,7 @@ import Sandbox
     }
 
     @Test func `a merge that hangs fails alone`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let history = try RandomHistory(at: "\(folder)/origin.git", seed: 3, rounds: 12)
             let slow = try #require(OID(hex: String(repeating: "7", count: 40)))
             let git = try await MergingGit.find().path
@@ -129,7 +130,7 @@ import Sandbox
     }
 
     @Test func `a missing object fails one merge alone`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let history = try RandomHistory(at: "\(folder)/origin.git", seed: 3, rounds: 12)
             let merger = try await ChangeMerger.find()
             var questions: [LandingQuestion] = []
@@ -157,7 +158,7 @@ import Sandbox
     }
 
     @Test func `without Git the report says which library merged`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let none = try await ChangeMerger.find(environment: ["PATH": folder])
             #expect(!none.isGit)
             // A clean merge in this history; the seed is one of many.

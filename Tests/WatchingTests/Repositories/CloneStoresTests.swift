@@ -1,3 +1,4 @@
+import TestBasics
 import Control
 import TestSupport
 import Store
@@ -12,7 +13,7 @@ import Testing
     private func withClones(
         _ names: [String], _ body: (CloneStores, [String: WatchedRepository], String) async throws -> Void
     ) async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             try await runCommand("git", "init", "-q", "\(folder)/repo")
             let mirrors = "\(folder)/mirrors"
             let watched = try await WatchedRepository.open("\(folder)/repo", named: "repo", mirrors: mirrors)
@@ -47,7 +48,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(2)))
     func `what is no store of a clone stays`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             // A mirror may have a name that looks like one; it borrows from nobody.
             for name in ["a.clone-0123456789ab.git", "b.clone-0123456789ab.merges.git", "c.clone-short.git"] {
                 try FileManager.default.createDirectory(

@@ -1,3 +1,4 @@
+import TestBasics
 import TestSupport
 import Engine
 import Results
@@ -9,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct RepositoryRegistryTests {
     @Test func `locations that are opened at the same time never share a name`() async throws {
-        try await withScratchFolder { folder in
+        try await withTemporaryFolder { folder in
             let places = (1...6).map { "\(folder)/\($0)/app" }
             for place in places { try await runCommand("git", "init", "-q", "--bare", place) }
             let index = try Store.Index.inMemory()

@@ -1,3 +1,4 @@
+import DaemonLog
 import Watching
 import Archive
 import Foundation
@@ -47,7 +48,9 @@ struct AnswerSettlement: Sendable {
         do {
             for id in try await index.answeredWithoutVerdict() { try await settle(id) }
         } catch {
-            log.error("the verdict after an approval could not be recorded: \(error); repeat `pipectl approve`")
+            log.error(
+                "the verdict after an approval could not be recorded: \(error); repeat `pipectl approve`",
+                metadata: .code(.approvalFailed))
         }
     }
 }

@@ -1,3 +1,4 @@
+import DaemonLog
 import Watching
 import Running
 import Control
@@ -38,7 +39,8 @@ struct ApprovalService: Sendable {
         case .known(let approval): return .answered(request.run, approval, isNew: false)
         case .recorded(let approval):
             log.notice(
-                "\(TerminalText.name("\(subject): \(approval.decision?.rawValue ?? "") by \(approval.by ?? "?")"))")
+                "\(TerminalText.name("\(subject): \(approval.decision?.rawValue ?? "") by \(approval.by ?? "?")"))",
+                metadata: .code(.approvalAnswered, run: request.run))
             waiters.pass(approval, to: request.run)
             queue.board.wake(request.run)
             if request.isRejected && request.step == nil { await queue.unstarted.archive() }

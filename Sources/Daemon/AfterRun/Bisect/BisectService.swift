@@ -1,3 +1,4 @@
+import DaemonLog
 import Watching
 import Running
 import Evaluating
@@ -109,19 +110,31 @@ struct BisectService: Sendable {
         for await request in redTests {
             if Task.isCancelled { return }
             do {
-                log.info("\(request.repository): bisecting \(TerminalText.name(request.test))")
+                log.info(
+                    "\(request.repository): bisecting \(TerminalText.name(request.test))",
+                    metadata: .code(.bisecting, repository: request.repository))
                 let outcome = try await bisect(request) { [log] progress in
-                    if case .note(let text) = progress { log.debug("bisect: \(TerminalText.name(text, limit: 500))") }
+                    if case .note(let text) = progress {
+                        log.debug(
+                            "bisect: \(TerminalText.name(text, limit: 500))",
+                            metadata: .code(.bisecting, repository: request.repository))
+                    }
                 }
                 switch outcome {
                 case .found(let answer):
-                    log.notice("\(request.repository): \(TerminalText.name(answer.inWords, limit: 1_000))")
-                case .nothing(let why): log.info("\(request.repository): \(TerminalText.name(why, limit: 1_000))")
+                    log.notice(
+                        "\(request.repository): \(TerminalText.name(answer.inWords, limit: 1_000))",
+                        metadata: .code(.bisected, repository: request.repository))
+                case .nothing(let why):
+                    log.info(
+                        "\(request.repository): \(TerminalText.name(why, limit: 1_000))",
+                        metadata: .code(.bisected, repository: request.repository))
                 case .note: break
                 }
             } catch {
                 log.warning(
-                    "\(request.repository): bisecting \(TerminalText.name(request.test)) failed: \(error)")
+                    "\(request.repository): bisecting \(TerminalText.name(request.test)) failed: \(error)",
+                    metadata: .code(.bisectFailed, repository: request.repository))
             }
         }
     }

@@ -1,3 +1,4 @@
+import DaemonLog
 import Watching
 import Running
 import Preparing
@@ -106,7 +107,9 @@ actor FixCoordinator {
         }
         guard series != report.fixes else { return }
         try await store.amend(id, fixes: series, in: index)
-        log.notice("run \(id): fix \(series.state.title): \(TerminalText.name(series.reason, limit: 500))")
+        log.notice(
+            "run \(id): fix \(series.state.title): \(TerminalText.name(series.reason, limit: 500))",
+            metadata: .code(.fixState, run: id, ["state": series.state.rawValue]))
         queue.board.wake(id)
     }
 
@@ -161,7 +164,7 @@ actor FixCoordinator {
         } catch is CancellationError {
             return
         } catch {
-            log.warning("the refs of old fixes can't be removed: \(error)")
+            log.warning("the refs of old fixes can't be removed: \(error)", metadata: .code(.fixCleanupFailed))
         }
     }
 }

@@ -1,3 +1,4 @@
+import DaemonLog
 import Running
 import Preparing
 import Results
@@ -34,7 +35,8 @@ struct Notifier: Sendable {
             } catch is CancellationError {
                 return
             } catch {
-                log.warning("an event could not be stored for notification: \(error)")
+                log.warning(
+                    "an event could not be stored for notification: \(error)", metadata: .code(.notificationFailed))
                 pause = .seconds(5)
             }
             await withTaskGroup(of: Void.self) { [news, pause] group in
@@ -92,13 +94,16 @@ struct Notifier: Sendable {
                 throw CancellationError()
             } catch {
                 guard item.failures + 1 < Self.mostFailures, !(error is NotifyRefusal) else {
-                    log.error("the notification of run \(item.run) (\(item.kind)) was abandoned: \(error)")
+                    log.error(
+                        "the notification of run \(item.run) (\(item.kind)) was abandoned: \(error)",
+                        metadata: .code(.notificationAbandoned, run: item.run))
                     try await index.closeOutboxItem(item.id)
                     continue
                 }
                 let pause = Self.pause(after: item.failures)
                 log.warning(
-                    "the notification of run \(item.run) (\(item.kind)) failed; next attempt in \(Duration.seconds(pause).inWords): \(error)"
+                    "the notification of run \(item.run) (\(item.kind)) failed; next attempt in \(Duration.seconds(pause).inWords): \(error)",
+                    metadata: .code(.notificationFailed, run: item.run)
                 )
                 try await index.postponeOutboxItem(item.id, until: Date().addingTimeInterval(pause))
             }

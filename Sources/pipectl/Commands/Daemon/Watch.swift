@@ -1,4 +1,5 @@
 import Preparing
+import DaemonLog
 import ArgumentParser
 import Client
 import Engine
@@ -34,10 +35,11 @@ struct Watch: AsyncParsableCommand {
     @Flag(help: "Check the repositories once, run what is due, and exit with the worst verdict.")
     var once = false
     @Flag(DeclaredSettings.verbose) var verbose = false
+    @Option(DeclaredSettings.logFormat, "format") var logFormat: GivenFlag?
 
     /// The flags on the command line.
     var given: [GivenFlag] {
-        daemonOptions.given + daemon.given + changes + [target, since].compactMap { $0 }
+        daemonOptions.given + daemon.given + changes + [target, since, logFormat].compactMap { $0 }
             + (verbose ? [GivenFlag(DeclaredSettings.verbose.setting, isOn: true)] : [])
     }
 
@@ -47,9 +49,11 @@ struct Watch: AsyncParsableCommand {
         let watched = try settings.watched(repositories)
         let configuration = try settings.configuration(isDaemon: true)
         var options = configuration.options
-        let logger = Log.daemon(configuration.isVerbose ? .debug : .info)
+        let logger = Log.daemon(configuration.isVerbose ? .debug : .info, configuration.logFormat)
         let shutdown = ShutdownNotice {
-            logger.notice("the steps received the signal as well: their runs start again when the daemon starts")
+            logger.notice(
+                "the steps received the signal as well: their runs start again when the daemon starts",
+                metadata: .code(.stoppedWithSteps))
             Foundation.exit(0)
         }
         if !once {
@@ -57,7 +61,9 @@ struct Watch: AsyncParsableCommand {
             options.shutdown = shutdown
         }
         let opened = options
-        let daemon = try await StateTurn(folder: folder, say: Terminal.say).take {
+        let daemon = try await StateTurn(
+            folder: folder, say: { logger.notice("\($0)", metadata: .code(.waitingForState)) }
+        ).take {
             try await Daemon(
                 state: folder, purpose: once ? "watch --once" : StateTurn.daemon, options: opened, log: logger)
         }
@@ -113,7 +119,9 @@ struct DaemonService: Service {
     let log: Logger
 
     func run() async throws {
-        try await daemon.serve { log.notice("pipectl \(Version.text) is watching; `pipectl status` asks it") }
+        try await daemon.serve {
+            log.notice("pipectl \(Version.text) is watching; `pipectl status` asks it", metadata: .code(.watching))
+        }
     }
 }
 
@@ -143,7 +151,7 @@ struct SignalService: Service {
             switch count {
             case 1: await drain()
             case 2:
-                log.notice("cancelling the runs; a third signal exits at once")
+                log.notice("cancelling the runs; a third signal exits at once", metadata: .code(.cancellingRuns))
                 await daemon.cancelAll("the daemon was shut down")
             default: Foundation.exit(130)
             }
@@ -151,7 +159,9 @@ struct SignalService: Service {
     }
 
     private func drain() async {
-        log.notice("shutting down after the running runs have ended; a second signal cancels them")
+        log.notice(
+            "shutting down after the running runs have ended; a second signal cancels them",
+            metadata: .code(.shuttingDown))
         await daemon.drain()
     }
 }

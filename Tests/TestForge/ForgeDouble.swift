@@ -5,13 +5,15 @@ import NIOPosix
 import Synchronization
 
 /// A forge on loopback that answers as a test wants, and keeps what it was asked.
-final class ForgeDouble: Sendable {
-    struct Asked: Sendable {
-        var method: String
-        var path: String
-        var headers: [String: String]
-        var body: String
-        var json: [String: String] {
+package final class ForgeDouble: Sendable {
+    /// A request as it came.
+    package struct Asked: Sendable {
+        package var method: String
+        package var path: String
+        package var headers: [String: String]
+        package var body: String
+        /// The texts of a JSON object.
+        package var json: [String: String] {
             ((try? JSONSerialization.jsonObject(with: Data(body.utf8))) as? [String: Any] ?? [:]).compactMapValues {
                 $0 as? String
             }
@@ -19,7 +21,7 @@ final class ForgeDouble: Sendable {
     }
 
     /// What it answers.
-    enum Answer: Sendable {
+    package enum Answer: Sendable {
         case json(Int, String, headers: [String: String] = [:])
         /// The connection ends without an answer.
         case cut
@@ -30,11 +32,13 @@ final class ForgeDouble: Sendable {
     private let asked = Mutex<[Asked]>([])
     private let group = MultiThreadedEventLoopGroup.singleton
     private let channel: any Channel
-    let url: String
+    /// The root of the server, without a slash at the end.
+    package let url: String
 
-    var requests: [Asked] { asked.withLock { $0 } }
+    /// All requests so far, in the order in which they came.
+    package var requests: [Asked] { asked.withLock { $0 } }
 
-    init(_ answer: @escaping @Sendable (Asked) -> Answer) async throws {
+    package init(_ answer: @escaping @Sendable (Asked) -> Answer) async throws {
         let asked = Mutex<(@Sendable (Asked) -> Void)?>(nil)
         let keep = Keep(asked: { request in asked.withLock { $0 }?(request) }, answer: answer)
         channel = try await ServerBootstrap(group: group)
@@ -49,7 +53,7 @@ final class ForgeDouble: Sendable {
         asked.withLock { $0 = { [weak self] request in self?.asked.withLock { $0.append(request) } } }
     }
 
-    func close() async throws { try await channel.close() }
+    package func close() async throws { try await channel.close() }
 
     private struct Keep: Sendable {
         var asked: @Sendable (Asked) -> Void

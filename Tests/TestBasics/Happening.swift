@@ -1,34 +1,6 @@
 import Foundation
 import Synchronization
 
-/// A folder for one test, which is removed afterwards. Its path is short enough for a socket.
-package func withScratchFolder<T>(_ body: (String) async throws -> T) async throws -> T {
-    // In memory if possible, because some tests make thousands of folders.
-    let base = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
-    let path = base + "/pipectl-t\(getpid())-\(UInt32.random(in: 0 ... .max))"
-    try FileManager.default.createDirectory(
-        atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    return try await body(path)
-}
-
-package struct CommandFailure: Error { package var command: [String] }
-
-/// Runs a command to its end without blocking a thread of the pool.
-package func runCommand(_ command: String...) async throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = command
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    process.standardInput = FileHandle.nullDevice
-    let status = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
-        process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-        do { try process.run() } catch { continuation.resume(throwing: error) }
-    }
-    guard status == 0 else { throw CommandFailure(command: command) }
-}
-
 /// Something that happens once, and that a test waits for.
 package final class Happening: Sendable {
     private let stream: AsyncStream<Void>
