@@ -13,13 +13,13 @@ package struct Toolbox: Sendable {
     /// The repository for tools that are called without a folder.
     let folder: String
     /// The daemon's settings, for requests that are answered here because no daemon runs.
-    private let options: @Sendable () throws -> BoxOptions
+    private let options: @Sendable () throws -> DaemonOptions
 
     /// - Parameters:
     ///   - state: The state folder that the daemon owns.
     ///   - folder: The repository for tools that are called without a folder.
     ///   - options: The daemon's settings, for requests that are answered here because no daemon runs.
-    package init(state: StateFolder, folder: String, options: @escaping @Sendable () throws -> BoxOptions) {
+    package init(state: StateFolder, folder: String, options: @escaping @Sendable () throws -> DaemonOptions) {
         (self.state, self.folder, self.options) = (state, folder, options)
     }
 

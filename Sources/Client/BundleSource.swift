@@ -14,7 +14,7 @@ package struct BundleSource {
     /// - Parameter bytes: Maximum size of the text in bytes; at least ``BundleDraft/minimumBytes`` are used.
     package func text(_ format: BundleFormat, bytes: Int) async throws -> String {
         try await state.ask(
-            .bundle(BundleRequest(run: run, bytes: bytes, format: format)), "bundle", options: BoxOptions()
+            .bundle(BundleRequest(run: run, bytes: bytes, format: format)), "bundle", options: DaemonOptions()
         ) {
             if case .bundle(let text) = $0 { text } else { nil }
         }

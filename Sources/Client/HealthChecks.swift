@@ -56,10 +56,10 @@ package struct HealthChecks: Sendable {
         [
             await check("Swift compiler") { try await Toolchain.find().version },
             await check("Pipeline library") { try PipelineLibrary.find().library },
-            await check("stepinit") { try BoxDoctor.stepInit() },
-            await check("swift-reader") { try BoxDoctor.swiftReader() },
+            await check("stepinit") { try MachineDoctor.stepInit() },
+            await check("swift-reader") { try MachineDoctor.swiftReader() },
             await check("libgit2") {
-                guard BoxDoctor.isSupported(libgit2: LibGit2.version) else {
+                guard MachineDoctor.isSupported(libgit2: LibGit2.version) else {
                     throw Trouble("\(LibGit2.version) is older than 1.5; install libgit2-dev 1.5 or newer")
                 }
                 return "\(LibGit2.version) (\(LibGit2.features.joined(separator: ", ")))"
@@ -74,17 +74,17 @@ package struct HealthChecks: Sendable {
     private func sandboxing(_ machine: MachineStatus?) async -> [HealthCheck] {
         [
             await check("sandbox") {
-                guard let machine else { return try await BoxDoctor.sandbox(state()) }
+                guard let machine else { return try await MachineDoctor.sandbox(state()) }
                 if let obstacle = machine.sandboxObstacle { throw Trouble(obstacle) }
                 return "\(machine.sandbox ?? "none") (reported by the daemon)"
             },
             await check("limits") {
                 if let machine { return "\(machine.limits) (reported by the daemon)" }
-                return await BoxDoctor.limits()
+                return await MachineDoctor.limits()
             },
             await check("workspaces") {
                 if let machine { return "\(machine.workspaces) (reported by the daemon)" }
-                return try await BoxDoctor.workspaces(state())
+                return try await MachineDoctor.workspaces(state())
             },
         ]
     }
@@ -98,7 +98,7 @@ package struct HealthChecks: Sendable {
             },
             await check("free space") {
                 guard let free = try DiskSpace.free(at: state().path) else { throw Trouble("it can't be determined") }
-                let least = BoxOptions().minimumFreeBytes
+                let least = DaemonOptions().minimumFreeBytes
                 guard free > least else {
                     throw Trouble(
                         "\(free >> 20) MiB; runs start only with \(least >> 20) MiB free: remove old runs with "
@@ -119,7 +119,7 @@ package struct HealthChecks: Sendable {
 
     private func machineLimits() async -> [HealthCheck] {
         let files = await check("open files") {
-            let limit = BoxDoctor.openFileLimit()
+            let limit = MachineDoctor.openFileLimit()
             guard limit.hard >= 1_024 else {
                 throw Trouble("at most \(limit.hard); raise it with `ulimit -Hn 4096` or LimitNOFILE=")
             }

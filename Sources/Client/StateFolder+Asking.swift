@@ -12,7 +12,7 @@ extension StateFolder {
     ///   - pick: Returns the answer in a reply; nil if the reply has none.
     /// - Throws: ``RequestError`` if the request is refused, or if no reply has an answer.
     package func ask<Answer: Sendable>(
-        _ request: DaemonRequest, _ purpose: String, options: @autoclosure () throws -> BoxOptions,
+        _ request: DaemonRequest, _ purpose: String, options: @autoclosure () throws -> DaemonOptions,
         _ pick: @Sendable (DaemonReply) -> Answer?
     ) async throws -> Answer {
         let access = try await DaemonAccess.open(self, purpose: purpose, options: options(), log: Log.quiet)

@@ -56,8 +56,8 @@ extension Daemon {
             try await requests.answer(request, by: replies.user ?? UInt32.max) { try await replies.send($0) }
         }
         work.background.settings = .init(
-            makesSnapshots: options.refreshesBases && options.baseBytes > 0 && sandboxing.layering != nil,
-            runsTargets: options.refreshesBases)
+            makesSnapshots: options.refreshesSnapshots && options.snapshotBytes > 0 && sandboxing.layering != nil,
+            runsTargets: options.refreshesSnapshots)
         let backups = IndexBackups(
             index: state.index, folder: state.folder, health: health, archive: archive, log: log)
         var services: [any Service] = [
@@ -123,7 +123,7 @@ extension Daemon {
                     try await Task.sleep(for: .seconds(3_600))
                 }
             },
-            UntilShutdown { [workspaces] in await workspaces.bases.clear() },
+            UntilShutdown { [workspaces] in await workspaces.snapshots.clear() },
             UntilShutdown { [workspaces] in await workspaces.keep(sandboxPool) },
             UntilShutdown { [workspaces] in await workspaces.keepSweeping() },
         ]

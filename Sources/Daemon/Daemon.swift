@@ -18,7 +18,7 @@ import Forges
 /// A command that finds no daemon opens one for its own lifetime. This type only connects the parts.
 public final class Daemon: Sendable {
     let state: OpenState
-    let options: BoxOptions
+    let options: DaemonOptions
     let tools: BuildTools
     let repositories: KnownRepositories
     let workspaces: WorkspaceStores
@@ -36,7 +36,7 @@ public final class Daemon: Sendable {
     ///   - executable: The path of this pipectl; `stepinit` and the Pipeline library are found beside it.
     /// - Throws: An error with the next step: the state is locked or damaged, or a tool is missing.
     public init(
-        state folder: StateFolder, purpose: String, options: BoxOptions, executable: String? = nil, log: Logger
+        state folder: StateFolder, purpose: String, options: DaemonOptions, executable: String? = nil, log: Logger
     ) async throws {
         let state = try await OpenState(folder, purpose: purpose, log: log)
         tools = try BuildTools(folder: folder, options: options, executable: executable)
@@ -66,7 +66,8 @@ public final class Daemon: Sendable {
             scheduler: scheduler,
             execution: RunExecution(pipelines: pipelines, repositories: repositories, health: health, log: log),
             background: BackgroundWork(
-                index: state.index, bases: workspaces.bases, log: log, freeBytes: { [health] in health.spareBytes },
+                index: state.index, snapshots: workspaces.snapshots, log: log,
+                freeBytes: { [health] in health.spareBytes },
                 accept: { try await queue.accept($0) }),
             fixes: fixes, redTests: RedTestQueue(), writesNotes: options.writesNotes, log: log)
         requests = RequestHandler(pipelines, queue, fixes, repositories, bundles, health)
@@ -82,7 +83,7 @@ public final class Daemon: Sendable {
         await queue.unstarted.archive()
         await requests.commands.approvals.answers.settleAll()
         await state.removeFolders()
-        await workspaces.kept.clear()
+        await workspaces.retained.clear()
     }
 
     var scheduler: Scheduler { work.scheduler }
@@ -159,7 +160,8 @@ extension RequestHandler {
             fixes: FixRequests(index: index, store: store, queue: queue, fixes: fixes, definitions: definitions),
             proofs: proofs,
             clones: CloneCleanup(
-                index: index, kept: pipelines.workspaces.kept, stores: CloneStores(mirrors: repositories.mirrors)),
+                index: index, retained: pipelines.workspaces.retained,
+                stores: CloneStores(mirrors: repositories.mirrors)),
             forges: ForgeRequests(index: index, news: queue.board.news, listen: try? options.listen.options()),
             log: log)
         queries = QueryHandler(

@@ -15,7 +15,7 @@ public enum DaemonAccess: Sendable {
     /// - Parameter options: Evaluated only if no daemon runs: a running one has its own settings, so errors in these
     ///   don't matter.
     public static func open(
-        _ state: StateFolder, purpose: String, options: @autoclosure () throws -> BoxOptions, log: Logger
+        _ state: StateFolder, purpose: String, options: @autoclosure () throws -> DaemonOptions, log: Logger
     ) async throws -> DaemonAccess {
         do {
             return .daemon(try await DaemonClient.connect(path: state.socket))

@@ -19,11 +19,11 @@ package struct Evaluation: Sendable {
     }
 
     /// The order matters: blame needs the comparison, and a fix is wanted only for the final verdict.
-    package init(index: Store.Index, reports: any ReportSource, bases: SnapshotStore, log: Logger) {
+    package init(index: Store.Index, reports: any ReportSource, snapshots: SnapshotStore, log: Logger) {
         self.init(
             always: [
                 PlaceContributor(), TestCountContributor(),
-                WarmDifferenceContributor(reports: reports, bases: bases, log: log),
+                WarmDifferenceContributor(reports: reports, snapshots: snapshots, log: log),
             ],
             judging: [
                 TargetComparisonContributor(index: index, reports: reports),

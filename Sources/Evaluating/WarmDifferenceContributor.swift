@@ -8,7 +8,7 @@ import Logging
 /// code the snapshots of the workflow and branch are dropped.
 struct WarmDifferenceContributor: ReportContributor {
     let reports: any ReportSource
-    let bases: SnapshotStore
+    let snapshots: SnapshotStore
     let log: Logger
 
     /// How the two verdicts differ.
@@ -78,7 +78,7 @@ struct WarmDifferenceContributor: ReportContributor {
         log.log(level: hides ? .error : .warning, "run \(report.id) of \(report.workflow) on \(branch): \(message)")
         if report.trust == .merged {
             let (workflow, repository) = (report.workflow, report.repository)
-            let gone = await bases.giveUp {
+            let gone = await snapshots.giveUp {
                 $0.key.workflow == workflow && $0.key.repository == repository && $0.key.branch == branch
             }
             message += ". Removed \(gone) warm workspace\(gone == 1 ? "" : "s") of \(workflow) on \(branch)"

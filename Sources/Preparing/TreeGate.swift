@@ -9,7 +9,7 @@ package struct TreeGate: Sendable {
     package let limits: TreeLimits
 
     /// - Parameter options: A tree may also not exceed a run's limit on disk.
-    package init(_ options: BoxOptions) {
+    package init(_ options: DaemonOptions) {
         var limits = options.treeLimits
         limits.bytes = min(limits.bytes, options.runLimits.workspace ?? .max)
         self.limits = limits

@@ -12,14 +12,14 @@ package actor BuildTools {
     /// The `stepinit` program.
     package nonisolated let stepInit: String
     private let folder: StateFolder
-    private let options: BoxOptions
+    private let options: DaemonOptions
     package nonisolated let executable: String?
     private var cache: ProgramCache?
     private var found: Sandboxing?
 
     /// - Parameter executable: The path of this pipectl; nil for that of this process.
     /// - Throws: ``RequestError`` if `stepinit` is missing.
-    package init(folder: StateFolder, options: BoxOptions, executable: String?) throws {
+    package init(folder: StateFolder, options: DaemonOptions, executable: String?) throws {
         self.folder = folder
         self.options = options
         self.executable = executable

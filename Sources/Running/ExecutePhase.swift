@@ -14,7 +14,7 @@ struct ExecutePhase: Sendable {
     let pool: SlotPool
     let approval: ApprovalPhase
     let order: RunOrder
-    let options: BoxOptions
+    let options: DaemonOptions
     let monitor: RunMonitor
 
     /// - Parameter journal: Where steps record what they are about to do; nil if they may be repeated.

@@ -28,7 +28,7 @@ package struct RunExecution: SchedulerHost {
         do {
             let pipeline = try await pipelines.pipeline()
             let repository = try await repositories.repository(of: run.request)
-            if run.request.background == .warmUp { await pipelines.workspaces.bases.noteTry(run.id) }
+            if run.request.background == .warmUp { await pipelines.workspaces.snapshots.noteTry(run.id) }
             let report = await pipeline.run(
                 RunTask(
                     run: run, repository: repository, rules: try await repositories.rules(for: repository), stop: stop,

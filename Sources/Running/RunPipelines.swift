@@ -15,7 +15,7 @@ package import Store
 /// Creates the phases of runs and connects them.
 package struct RunPipelines: Sendable {
     package let state: OpenState
-    package let options: BoxOptions
+    package let options: DaemonOptions
     package let tools: BuildTools
     let pool: SlotPool
     package let workspaces: WorkspaceStores
@@ -26,7 +26,7 @@ package struct RunPipelines: Sendable {
     package let log: Logger
 
     package init(
-        state: OpenState, options: BoxOptions, tools: BuildTools, pool: SlotPool, workspaces: WorkspaceStores,
+        state: OpenState, options: DaemonOptions, tools: BuildTools, pool: SlotPool, workspaces: WorkspaceStores,
         monitor: RunMonitor, waiters: ApprovalWaiters,
         bundle: @escaping @Sendable (BundleRequest) async throws -> String, log: Logger
     ) {
@@ -68,7 +68,7 @@ package struct RunPipelines: Sendable {
                 log: log),
             execute: ExecutePhase(
                 pool: pool, approval: approval, order: order, options: options, monitor: monitor),
-            evaluate: Evaluation(index: state.index, reports: state.archive, bases: workspaces.bases, log: log),
+            evaluate: Evaluation(index: state.index, reports: state.archive, snapshots: workspaces.snapshots, log: log),
             reader: reader,
             record: recorder,
             release: ReleasePhase(
@@ -86,13 +86,13 @@ package struct RunPipelines: Sendable {
     private func provider(tools: String, _ sandboxing: Sandboxing) -> WorkspaceProvider {
         WorkspaceProvider(
             snapshots: SnapshotWorkspaces(
-                bases: workspaces.bases, tools: tools,
-                isPossible: sandboxing.layering != nil && options.baseBytes > 0,
+                store: workspaces.snapshots, tools: tools,
+                isPossible: sandboxing.layering != nil && options.snapshotBytes > 0,
                 missed: { [events = monitor.events] in events.publish(.snapshotMissed($0)) }, log: log),
             retained: RetainedWorkspaces(
-                kept: workspaces.kept, archive: state.archive, tools: tools,
+                store: workspaces.retained, archive: state.archive, tools: tools,
                 settings: .init(
-                    folder: state.folder.kept, lifetime: options.keepFailed, bytes: options.keptBytes,
+                    folder: state.folder.retained, lifetime: options.keepFailed, bytes: options.retainedBytes,
                     layering: sandboxing.layering),
                 log: log),
             layering: sandboxing.layering, log: log)

@@ -14,7 +14,7 @@ struct RunRecorder: Sendable {
     let state: StateFolder
     let index: Store.Index
     let store: ArchiveStore
-    let options: BoxOptions
+    let options: DaemonOptions
     let log: Logger
     /// Whether the daemon was told to cancel its runs and end.
     var isEnding: @Sendable () -> Bool = { false }

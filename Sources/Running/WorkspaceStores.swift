@@ -8,20 +8,21 @@ import Synchronization
 /// The workspaces on this machine: snapshots, retained workspaces, standby sandboxes, and folders to remove.
 package final class WorkspaceStores: Sendable {
     /// Snapshots, from which runs start.
-    package let bases: SnapshotStore
+    package let snapshots: SnapshotStore
     /// Retained workspaces of failed runs.
-    package let kept: RetainedWorkspaceStore
+    package let retained: RetainedWorkspaceStore
     private let log: Logger
     private let running = Mutex<(sandboxPool: SandboxPool?, reaper: DirectoryReaper?)>((nil, nil))
 
-    package init(_ folder: StateFolder, _ options: BoxOptions, log: Logger) {
+    package init(_ folder: StateFolder, _ options: DaemonOptions, log: Logger) {
         self.log = log
-        let found = RetainedWorkspaceStore.find(in: folder.kept, bases: folder.bases)
-        bases = SnapshotStore(
-            folder: folder.bases, limit: options.baseBytes, log: log,
-            held: found.flatMap { $0.folders(below: folder.bases) })
-        kept = RetainedWorkspaceStore(
-            folder: folder.kept, lifetime: options.keepFailed, limit: options.keptBytes, found: found, bases: bases,
+        let found = RetainedWorkspaceStore.find(in: folder.retained, snapshots: folder.snapshots)
+        snapshots = SnapshotStore(
+            folder: folder.snapshots, limit: options.snapshotBytes, log: log,
+            held: found.flatMap { $0.folders(below: folder.snapshots) })
+        retained = RetainedWorkspaceStore(
+            folder: folder.retained, lifetime: options.keepFailed, limit: options.retainedBytes, found: found,
+            snapshots: snapshots,
             log: log)
     }
 
@@ -47,7 +48,7 @@ package final class WorkspaceStores: Sendable {
     /// Ends standby sandboxes and removes workspaces whose time is over.
     package func expire() async {
         await sandboxPool?.endIdle()
-        await kept.expire()
+        await retained.expire()
     }
 
     /// If the disk is nearly full, removes workspaces that nobody uses, and then those that only save time.
@@ -57,13 +58,13 @@ package final class WorkspaceStores: Sendable {
         if health.hasSpace() { return true }
         await reaper?.removeAll()
         if health.hasSpace() { return true }
-        let workspaces = await kept.removeAll()
+        let workspaces = await retained.removeAll()
         if workspaces > 0 {
             log.warning(
                 "removed \(workspaces) retained workspaces of failed runs to free disk space",
                 metadata: .code(.retainedRemoved))
         }
-        let count = await bases.remove(.whenThereIsRoom) { _ in true }
+        let count = await snapshots.remove(.whenThereIsRoom) { _ in true }
         if count > 0 {
             log.warning("removed \(count) warm workspaces to free disk space", metadata: .code(.snapshotsRemoved))
         }

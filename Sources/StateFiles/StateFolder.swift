@@ -85,9 +85,9 @@ public struct StateFolder: Sendable, Hashable {
     public var programs: String { path + "/programs" }
     public var workspaces: String { path + "/workspaces" }
     /// Snapshots: finished workspaces of merged code that later runs start from.
-    public var bases: String { path + "/bases" }
+    public var snapshots: String { path + "/bases" }
     /// Workspaces that failed runs left for `rerun --failed` and `open`.
-    public var kept: String { path + "/kept" }
+    public var retained: String { path + "/kept" }
     /// Caches of steps, by repository and name.
     public var caches: String { path + "/caches" }
     /// What `pipectl landed` read of the repositories that it was last asked about.
@@ -113,7 +113,7 @@ public struct StateFolder: Sendable, Hashable {
         try Self.privateFolder(path) { entries in
             entries.isEmpty || entries.contains("lock") || entries.contains("index.sqlite")
         }
-        for folder in [artifacts, mirrors, programs, workspaces, bases, kept, live, caches] {
+        for folder in [artifacts, mirrors, programs, workspaces, snapshots, retained, live, caches] {
             try Self.privateFolder(folder) { _ in true }
         }
     }

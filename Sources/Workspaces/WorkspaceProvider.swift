@@ -62,8 +62,8 @@ package struct WorkspaceProvider: Sendable {
             }
             return Lease(workspace: workspace, choice: choice, resumption: resumption, notResumed: notResumed)
         } catch {
-            await snapshots.bases.giveBack(choice.use)
-            await retained.kept.giveBack(resumption?.kept)
+            await snapshots.snapshotStore.giveBack(choice.use)
+            await retained.store.giveBack(resumption?.workspace)
             throw error
         }
     }
@@ -73,7 +73,7 @@ package struct WorkspaceProvider: Sendable {
         _ choice: SnapshotChoice
     ) async throws -> Workspace {
         let user = enclosed.runSandbox?.user
-        if let resumption { return try await retained.resume(resumption.kept, at: place, user: user) }
+        if let resumption { return try await retained.resume(resumption.workspace, at: place, user: user) }
         return try await Workspace.make(
             at: place.workspace, commit: prepared.commit, store: prepared.repository.store,
             base: choice.use?.snapshot.workspaceBase, user: user, keepsLayers: choice.leaves != nil, layering: layering,
@@ -83,13 +83,13 @@ package struct WorkspaceProvider: Sendable {
     /// Unmounts the workspace and gives back the retained one below it. No process of the run may use it any more.
     package func close(_ lease: Lease) async {
         await lease.workspace.close()
-        await retained.kept.giveBack(lease.resumption?.kept)
+        await retained.store.giveBack(lease.resumption?.workspace)
     }
 
     /// Gives everything back if the run could not start.
     package func abandon(_ lease: Lease) async {
         await close(lease)
-        await snapshots.bases.giveBack(lease.choice.use)
+        await snapshots.snapshotStore.giveBack(lease.choice.use)
     }
 
     /// Retains the workspace of a failed run, or leaves a snapshot of a passed one, and gives back what is below.

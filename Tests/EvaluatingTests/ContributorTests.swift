@@ -156,7 +156,7 @@ import RunSamples
     private func findings(warm: Report, clean: Report) async throws -> [Finding] {
         let log = Logger(label: "test")
         let contributor = WarmDifferenceContributor(
-            reports: ReportShelf(reports: [1: warm]), bases: SnapshotStore(folder: "/none", limit: 0, log: log),
+            reports: ReportShelf(reports: [1: warm]), snapshots: SnapshotStore(folder: "/none", limit: 0, log: log),
             log: log)
         var draft = ReportDraft(report: clean)
         await contributor.contribute(to: &draft, of: try RunSample.finished(2, request()))

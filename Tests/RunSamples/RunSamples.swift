@@ -41,7 +41,7 @@ package enum RunSample {
             branch: request.branch, head: request.head, testedCommit: commit(0xBEEF), testedTree: commit(0xCAFE),
             change: request.change, verdict: verdict, reason: "as it is", createdAt: start, startedAt: start,
             endedAt: start.addingTimeInterval(10), steps: steps, reproduce: "",
-            box: Report.Box(host: "box", system: "Linux", pipectlVersion: "0"))
+            box: Report.Machine(host: "box", system: "Linux", pipectlVersion: "0"))
         report.trust = request.change == nil ? .merged : .change
         return report
     }

@@ -29,8 +29,8 @@ struct PhaseBench {
     let state: StateFolder
     let index: Store.Index
     let store: ArchiveStore
-    let bases: SnapshotStore
-    let kept: RetainedWorkspaceStore
+    let snapshots: SnapshotStore
+    let retained: RetainedWorkspaceStore
     let repository: WatchedRepository
     /// The commit at the tip of main, and its tree.
     let tip: (commit: String, tree: String)
@@ -39,7 +39,7 @@ struct PhaseBench {
     let sandboxing = Sandboxing(
         sandbox: nil, obstacle: "none here", controlGroups: nil, groupObstacle: nil, users: StepUsers(),
         caches: CacheLocks())
-    var options = BoxOptions(slots: 2)
+    var options = DaemonOptions(slots: 2)
 
     static func with(_ body: (PhaseBench) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
@@ -53,7 +53,7 @@ struct PhaseBench {
                 """, source)
             let state = try StateFolder(environment: ["PIPECTL_HOME": "\(folder)/state"])
             try state.create()
-            let bases = SnapshotStore(folder: state.bases, limit: 0, log: log)
+            let snapshots = SnapshotStore(folder: state.snapshots, limit: 0, log: log)
             let repository = try await WatchedRepository.open(source, named: "alpha", mirrors: state.mirrors)
             let tip = try await withRepository(at: source) { git in
                 let commit = try git.commit(git.resolve("refs/heads/main"))
@@ -63,9 +63,10 @@ struct PhaseBench {
             try await body(
                 PhaseBench(
                     folder: folder, state: state, index: index, store: ArchiveStore(home: state.path, queue: index),
-                    bases: bases,
-                    kept: RetainedWorkspaceStore(
-                        folder: state.kept, lifetime: .seconds(3_600), limit: 1 << 30, found: [], bases: bases,
+                    snapshots: snapshots,
+                    retained: RetainedWorkspaceStore(
+                        folder: state.retained, lifetime: .seconds(3_600), limit: 1 << 30, found: [],
+                        snapshots: snapshots,
                         log: log),
                     repository: repository, tip: tip, scheduler: Scheduler(index: index, limit: 2)))
         }
@@ -98,12 +99,12 @@ struct PhaseBench {
     var workspaces: WorkspaceProvider {
         WorkspaceProvider(
             snapshots: SnapshotWorkspaces(
-                bases: bases, tools: "swift", isPossible: false,
+                store: snapshots, tools: "swift", isPossible: false,
                 missed: { [events = scheduler.events] in events.publish(.snapshotMissed($0)) },
                 log: Self.log),
             retained: RetainedWorkspaces(
-                kept: kept, archive: store, tools: "swift",
-                settings: .init(folder: state.kept, lifetime: .seconds(3_600), bytes: 1 << 30), log: Self.log),
+                store: retained, archive: store, tools: "swift",
+                settings: .init(folder: state.retained, lifetime: .seconds(3_600), bytes: 1 << 30), log: Self.log),
             layering: nil, log: Self.log)
     }
 

@@ -65,7 +65,7 @@ import RunSamples
             #expect(finished.isAllEnded)
             await bench.release.release(finished, task, report: RunSample.report(task.id, task.request))
             #expect(!bench.exists(task.place.workspace) && !bench.exists(task.place.folder))
-            #expect(await bench.kept.all.isEmpty)
+            #expect(await bench.retained.all.isEmpty)
         }
     }
 
@@ -81,7 +81,7 @@ import RunSamples
             let report = RunSample.report(task.id, task.request, verdict: .failed, steps: outcome.steps)
             #expect(await bench.recorder.record(report, task.request))
             await bench.release.release(finished, task, report: report)
-            #expect(await bench.kept.all.map(\.run) == [task.id])
+            #expect(await bench.retained.all.map(\.run) == [task.id])
 
             let again = try await bench.task {
                 ($0.kind, $0.nonce) = (.rerun(RunKind.Rerun(of: task.id, resumes: true)), "again")
@@ -102,7 +102,7 @@ import RunSamples
             var outcome = await bench.execute.execute(task, prepared, proofs, provided, journal: nil)
             let finished = try await bench.provide().close(provided, task, prepared, outcome: &outcome).place
             await bench.release.release(finished, task, report: nil)
-            #expect(await bench.kept.all.isEmpty)
+            #expect(await bench.retained.all.isEmpty)
             #expect(!bench.exists(task.place.workspace))
         }
     }

@@ -74,7 +74,7 @@ import Testing
         try await index.accept(Sample.request(head: 1))
         try await index.accept(Sample.request(head: 2))
         let run = try #require(try await index.endedWithoutReport().first)
-        let box = Report.Box(host: "box", system: "Linux", pipectlVersion: "0.1.0")
+        let box = Report.Machine(host: "box", system: "Linux", pipectlVersion: "0.1.0")
         let report = try #require(Report(unstarted: run, reproduce: "pipectl rerun 1", box: box))
         #expect(report.verdict == .superseded)
         #expect(report.startedAt == nil)

@@ -40,7 +40,7 @@ package enum Sample {
             change: request.change, verdict: verdict, reason: "All is as it should be.", createdAt: start,
             startedAt: start.addingTimeInterval(1), endedAt: endedAt, steps: [step("build"), step("unit tests")],
             testCounts: TestCounts(tests), artifacts: artifacts, reproduce: "pipectl run test --change 7",
-            box: Report.Box(host: "box", system: "Linux x86_64", pipectlVersion: "0.1.0"))
+            box: Report.Machine(host: "box", system: "Linux x86_64", pipectlVersion: "0.1.0"))
     }
 
     package static func step(_ name: String, _ status: StepStatus = .passed) -> StepRecord {

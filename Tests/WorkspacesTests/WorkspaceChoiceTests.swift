@@ -77,7 +77,7 @@ import Testing
         let log = Logger(label: "test")
         let missed = MissedList()
         let workspaces = SnapshotWorkspaces(
-            bases: SnapshotStore(folder: "/none", limit: 0, log: log), tools: "swift", isPossible: isPossible,
+            store: SnapshotStore(folder: "/none", limit: 0, log: log), tools: "swift", isPossible: isPossible,
             missed: { missed.add($0) }, log: log)
         return (await workspaces.leaving(run, isWhole: isWhole), missed.all)
     }

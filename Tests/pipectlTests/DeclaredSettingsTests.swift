@@ -79,11 +79,11 @@ import Testing
         #expect(try Self.described(Self.resolve(), isDaemon: false) == Self.described(DaemonConfiguration()))
         let daemon = try Self.resolve().configuration(isDaemon: true).options
         #expect(daemon.proofSampling == 0.02)
-        #expect(daemon.refreshesBases)
-        #expect(daemon.runLimits == BoxOptions().runLimits)
-        #expect(daemon.stepLimits == BoxOptions().stepLimits)
-        #expect(daemon.grace == BoxOptions().grace)
-        #expect(daemon.slots == BoxOptions().slots)
+        #expect(daemon.refreshesSnapshots)
+        #expect(daemon.runLimits == DaemonOptions().runLimits)
+        #expect(daemon.stepLimits == DaemonOptions().stepLimits)
+        #expect(daemon.grace == DaemonOptions().grace)
+        #expect(daemon.slots == DaemonOptions().slots)
     }
 
     @Test(arguments: DeclaredSettings.table.settings.map(\.key))
@@ -124,7 +124,7 @@ import Testing
         let daemon = try Self.resolve(flags: watch.given).configuration(isDaemon: true)
         #expect(daemon.options.grace == .seconds(7))
         #expect(daemon.options.minimumFreeBytes == 2 << 20)
-        #expect(daemon.options.baseBytes == 3 << 30)
+        #expect(daemon.options.snapshotBytes == 3 << 30)
         #expect(daemon.options.logBytes == 4 << 20)
         #expect(daemon.options.stepLimits.memory == 5 << 20)
         #expect(daemon.options.stepLimits.cpuTime == 6)
@@ -132,7 +132,7 @@ import Testing
         #expect(daemon.options.treeLimits.bytes == 8 << 20)
         #expect(daemon.watching.interval == .milliseconds(500))
         #expect(daemon.options.cleanRoomInterval == .seconds(1_800))
-        #expect(daemon.options.keptBytes == 9 << 30)
+        #expect(daemon.options.retainedBytes == 9 << 30)
         #expect(daemon.watching.fetchDeadline == .seconds(10))
     }
 

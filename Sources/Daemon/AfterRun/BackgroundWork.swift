@@ -25,7 +25,7 @@ actor BackgroundWork: RunListener {
     nonisolated let capacity = 1_000
 
     private let index: Store.Index
-    private let bases: SnapshotStore
+    private let snapshots: SnapshotStore
     private let log: Logger
     private let accept: @Sendable (RunRequest) async throws -> EnqueueOutcome
     private let freeBytes: @Sendable () -> Int
@@ -35,11 +35,11 @@ actor BackgroundWork: RunListener {
     ///   - accept: Queues a run.
     ///   - freeBytes: Returns the free bytes beyond those that the daemon keeps free.
     init(
-        index: Store.Index, bases: SnapshotStore, log: Logger, freeBytes: @escaping @Sendable () -> Int,
+        index: Store.Index, snapshots: SnapshotStore, log: Logger, freeBytes: @escaping @Sendable () -> Int,
         accept: @escaping @Sendable (RunRequest) async throws -> EnqueueOutcome
     ) {
         self.index = index
-        self.bases = bases
+        self.snapshots = snapshots
         self.log = log
         self.freeBytes = freeBytes
         self.accept = accept
@@ -87,17 +87,18 @@ actor BackgroundWork: RunListener {
 
     /// Requests a snapshot again if the one of an earlier run was lost.
     private func refresh(_ wanted: MissedSnapshot) async {
-        guard await !bases.has(wanted.key, at: wanted.commit) else { return }
+        guard await !snapshots.has(wanted.key, at: wanted.commit) else { return }
         let room = freeBytes()
         var request = RunRequest.warmUp(wanted.key, commit: wanted.commit)
-        let isMissed = await !bases.has(wanted.key)
+        let isMissed = await !snapshots.has(wanted.key)
         request.kind = .warmUp(isMissed: isMissed)
         if isMissed { missed.mayWait = true }
         while let earlier = await enqueue(request) {
             guard let summary = try? await index.run(earlier)?.summary else { return }
             if isMissed, summary.state == .queued { try? await index.setMissed(earlier) }
             switch summary.verdict {
-            case .passed: guard await bases.isLost(ofRun: earlier, tools: wanted.key.tools, room: room) else { return }
+            case .passed:
+                guard await snapshots.isLost(ofRun: earlier, tools: wanted.key.tools, room: room) else { return }
             // It says nothing about the commit, and the cause may still exist.
             case .infrastructure: guard summary.endedAt.map({ $0 + 3_600 < Date() }) == true else { return }
             default: return
@@ -109,14 +110,14 @@ actor BackgroundWork: RunListener {
     /// Tests the trees of snapshots in fresh workspaces, each once per interval, until the task is cancelled.
     func keepClean(every interval: Duration) async {
         while !Task.isCancelled {
-            await bases.flush()
+            await snapshots.flush()
             var known: Set<SnapshotKey> = []
-            for base in await bases.all where known.insert(base.key).inserted {
-                let age = Duration.seconds(Date().timeIntervalSince(base.cleanAt))
+            for snapshot in await snapshots.all where known.insert(snapshot.key).inserted {
+                let age = Duration.seconds(Date().timeIntervalSince(snapshot.cleanAt))
                 // A snapshot with a time in the future shows that the clock was set back.
                 if age >= interval || age < .seconds(-3_600) {
                     let time = Int(age.inSeconds / max(interval.inSeconds, 1))
-                    await enqueue(.cleanBuild(of: base, time: time))
+                    await enqueue(.cleanBuild(of: snapshot, time: time))
                 }
             }
             do { try await Task.sleep(for: min(Duration.seconds(600), interval)) } catch { return }

@@ -10,7 +10,7 @@ import Store
 /// Finds and removes the stores of deleted clones.
 struct CloneCleanup: Sendable {
     let index: Store.Index
-    let kept: RetainedWorkspaceStore
+    let retained: RetainedWorkspaceStore
     let stores: CloneStores
 
     /// Stores of deleted clones that no run needs: neither a queued or live one, nor a retained workspace.
@@ -20,7 +20,7 @@ struct CloneCleanup: Sendable {
             guard let request = try await index.run(run.id)?.request, let clone = request.source else { continue }
             needed.insert(stores.path(for: clone, of: request.repository))
         }
-        for one in await kept.all {
+        for one in await retained.all {
             needed.formUnion(one.objects.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path })
         }
         return try await offThread { [stores, needed] in stores.abandoned(needed: needed) }

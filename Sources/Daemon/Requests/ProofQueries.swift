@@ -15,7 +15,7 @@ struct ProofQueries: Sendable {
     let index: Store.Index
     let requests: RunRequestMaker
     let planner: RunPlanner
-    let options: BoxOptions
+    let options: DaemonOptions
     let store: ArchiveStore
     let log: Logger
 

@@ -14,7 +14,7 @@ extension RequestError {
         case let error as ArchiveError:
             self.init(
                 Code(rawValue: error.code.rawValue), error.description,
-                origin: Self.faultsOfBox.contains(error.code) ? .daemon : .request)
+                origin: Self.faultsOfDaemon.contains(error.code) ? .daemon : .request)
         case let error as GitError: self.init(Code(rawValue: "git"), error.description)
         case let error as EarlyVerdict:
             self.init(
@@ -25,7 +25,7 @@ extension RequestError {
     }
 
     /// Errors of the store that do not depend on the request.
-    private static let faultsOfBox: Set<ArchiveError.Code> = [
+    private static let faultsOfDaemon: Set<ArchiveError.Code> = [
         .damagedIndex, .newerIndex, .missingIndex, .unusableIndex, .diskFull, .unusableArchive, .damagedRun,
         .newerReport, .digestMismatch, .unreadableFile,
     ]

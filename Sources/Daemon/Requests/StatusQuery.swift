@@ -16,7 +16,7 @@ struct StatusQuery: Sendable {
     let approvals: ApprovalService
     let tools: BuildTools
     let folder: StateFolder
-    let options: BoxOptions
+    let options: DaemonOptions
     /// Why no run starts although some wait; nil if nothing prevents it.
     let obstacle: @Sendable () async -> String?
 
@@ -31,7 +31,7 @@ struct StatusQuery: Sendable {
             known.append(repository)
         }
         return DaemonStatus(
-            version: Report.Box.version, processID: ProcessInfo.processInfo.processIdentifier, slots: options.slots,
+            version: Report.Machine.version, processID: ProcessInfo.processInfo.processIdentifier, slots: options.slots,
             repositories: known, running: board.all,
             queued: try await index.runs(RunFilter(states: [.queued], limit: 200)).filter { $0.heldFor == nil }
                 .reversed(),

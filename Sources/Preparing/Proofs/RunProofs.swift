@@ -132,13 +132,13 @@ package struct OwnBreaches: Sendable {
 package struct ProofSearch: Sendable {
     package let index: Store.Index
     package let store: ArchiveStore
-    package let options: BoxOptions
+    package let options: DaemonOptions
     package let sandboxing: Sandboxing
     package let toolchain: Toolchain
     package let log: Logger
 
     package init(
-        index: Store.Index, store: ArchiveStore, options: BoxOptions, sandboxing: Sandboxing, toolchain: Toolchain,
+        index: Store.Index, store: ArchiveStore, options: DaemonOptions, sandboxing: Sandboxing, toolchain: Toolchain,
         log: Logger
     ) {
         self.index = index
@@ -213,7 +213,7 @@ package struct ProofSearch: Sendable {
 
     /// A scheduled run finds out what changed without a push, and some background runs have to leave a complete
     /// workspace; so both run all steps.
-    package static func isWanted(_ request: RunRequest, _ options: BoxOptions) -> Bool {
+    package static func isWanted(_ request: RunRequest, _ options: DaemonOptions) -> Bool {
         options.usesProofs && !request.options.refusesProofs && request.event != .schedule
             && request.background == nil && !request.options.isClean
     }
@@ -254,7 +254,7 @@ package struct ProofSearch: Sendable {
         facts.commit = prepared.tested.hex
         facts.closureContext = Self.closureContext(prepared.context)
         facts.toolchain = "\(toolchain.version) for \(toolchain.target), \(toolchain.fileWords)"
-        facts.machine = BoxClass.facts(options, sandboxing)
+        facts.machine = MachineClass.facts(options, sandboxing)
         facts.program = prepared.program.key
         facts.isRelease = request.runsAtMostOnce
         facts.canWriteOutside = !options.writable.isEmpty && prepared.trust == .merged

@@ -157,12 +157,13 @@ struct BundleProblems {
         let explained = Set(stepOfTest.values).union(
             report.findings.filter { $0.severity == .error && $0.file != nil }.compactMap(\.step))
         return facts.failedSteps.map { step in
-            let isBox = step.status == .infrastructure
+            let isInfrastructure = step.status == .infrastructure
             var problem = RunBundle.Problem(
-                kind: .step, standing: isBox ? .infrastructure : .unknown, name: name(step.name))
-            problem.reproduce = isBox ? nil : reproduction(of: step.name)
-            problem.suggestion = isBox ? "the build box failed, not the change: run `pipectl doctor`, then rerun" : nil
-            var rank = isBox ? 2 : explained.contains(step.name) ? 20 : 12
+                kind: .step, standing: isInfrastructure ? .infrastructure : .unknown, name: name(step.name))
+            problem.reproduce = isInfrastructure ? nil : reproduction(of: step.name)
+            problem.suggestion =
+                isInfrastructure ? "the build box failed, not the change: run `pipectl doctor`, then rerun" : nil
+            var rank = isInfrastructure ? 2 : explained.contains(step.name) ? 20 : 12
             if step.allowsFailure { rank += 30 }
             let reason = [step.reason ?? Wording.title(step.status), "command: \(step.command)"]
                 .joined(separator: "\n")

@@ -7,7 +7,7 @@ extension Report {
     /// It is made from the store alone, so that every run is in the archive. Nil if the run has not ended.
     /// - Parameter findings: The steps that were about to start when the run was interrupted:
     ///   ``RecordedIntent/finding``.
-    public init?(unstarted run: IndexedRun, findings: [Finding] = [], reproduce: String, box: Box) {
+    public init?(unstarted run: IndexedRun, findings: [Finding] = [], reproduce: String, box: Machine) {
         let (summary, request) = (run.summary, run.request)
         guard let verdict = summary.verdict, let endedAt = summary.endedAt else { return nil }
         self.init(

@@ -89,7 +89,7 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
     /// The attempts at fixing this run's failure; nil if there are none.
     public var fixes: FixSeries?
     /// The machine that it ran on.
-    public var box: Box
+    public var box: Machine
 
     public init(
         id: RunID, repository: String, workflow: String, event: Trigger.Event, ref: String, branch: String?,
@@ -98,7 +98,8 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
         createdAt: Date, startedAt: Date?, endedAt: Date, attempt: Int = 1, rerunOf: RunID? = nil,
         steps: [StepRecord] = [], testCounts: TestCounts = TestCounts(), findings: [Finding] = [],
         conflicts: [Conflict] = [], artifacts: [ArtifactRecord] = [], comparison: Comparison? = nil,
-        reproduce: String, definition: Definition? = nil, trust: Trust? = nil, approvals: [Approval]? = nil, box: Box
+        reproduce: String, definition: Definition? = nil, trust: Trust? = nil, approvals: [Approval]? = nil,
+        box: Machine
     ) {
         self.id = id
         self.repository = repository
@@ -209,7 +210,7 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
     }
 
     /// The machine that executed a run.
-    public struct Box: Sendable, Equatable, Codable {
+    public struct Machine: Sendable, Equatable, Codable {
         /// The machine's host name.
         public var host: String
         /// `Linux x86_64`, for example.

@@ -20,7 +20,7 @@ import WorkflowPrograms
 ///
 /// It needs no daemon: the owner of the state folder may look into it.
 public struct RetainedWorkspaceShell: Sendable {
-    public let kept: RetainedWorkspace
+    public let workspace: RetainedWorkspace
     /// The step whose environment the shell has.
     public let step: PlannedStep
     /// The command or shell to start.
@@ -39,8 +39,8 @@ public struct RetainedWorkspaceShell: Sendable {
         _ body: (RetainedWorkspaceShell) throws -> Result
     ) async throws -> Result {
         try state.create()
-        let all = RetainedWorkspaceStore.find(in: state.kept, bases: state.bases)
-        guard let kept = all.first(where: { $0.run == run }) else {
+        let all = RetainedWorkspaceStore.find(in: state.retained, snapshots: state.snapshots)
+        guard let workspace = all.first(where: { $0.run == run }) else {
             let others = all.sorted { $0.run > $1.run }.prefix(5).map { String($0.run) }
             throw RequestError(
                 .unknownRun,
@@ -48,14 +48,14 @@ public struct RetainedWorkspaceShell: Sendable {
                     + "`pipectl watch --keep-failed` sets, until the machine restarts. "
                     + (others.isEmpty ? "There are none now." : "Runs with one: \(others.joined(separator: ", "))."))
         }
-        let step = try chosen(name, of: kept)
-        let lock = try RetainedWorkspaceLock("\(state.kept)/\(kept.folder)")
+        let step = try chosen(name, of: workspace)
+        let lock = try RetainedWorkspaceLock("\(state.retained)/\(workspace.folder)")
         defer { lock.release() }
-        let folder = try makeFolder(in: state.kept)
+        let folder = try makeFolder(in: state.retained)
         let own = try RetainedWorkspaceLock(folder)
         defer { own.release() }
         do {
-            let shell = try await RetainedWorkspaceShell(kept, step, command, at: folder, state, folders)
+            let shell = try await RetainedWorkspaceShell(workspace, step, command, at: folder, state, folders)
             defer { shell.close() }
             return try body(shell)
         } catch {
@@ -64,30 +64,31 @@ public struct RetainedWorkspaceShell: Sendable {
         }
     }
 
-    private static func chosen(_ name: String?, of kept: RetainedWorkspace) throws -> PlannedStep {
-        let steps = kept.plan.steps.filter { $0.action != .approval }
-        let failed = steps.first { kept.outcomes[$0.name]?.isFailure == true }
+    private static func chosen(_ name: String?, of workspace: RetainedWorkspace) throws -> PlannedStep {
+        let steps = workspace.plan.steps.filter { $0.action != .approval }
+        let failed = steps.first { workspace.outcomes[$0.name]?.isFailure == true }
         guard let step = name.map({ name in steps.first { $0.name == name } }) ?? failed ?? steps.first else {
             throw RequestError(
                 .usage,
-                "run \(kept.run) has no step \"\(name ?? "")\"; it has \(steps.map(\.name).joined(separator: ", "))"
+                "run \(workspace.run) has no step \"\(name ?? "")\"; it has \(steps.map(\.name).joined(separator: ", "))"
             )
         }
         return step
     }
 
     /// Among the retained ones: what cleans up there leaves locked folders alone.
-    private static func makeFolder(in kept: String) throws -> String {
-        let path = "\(kept)/open-\(getpid())-\(String(UInt32.random(in: 0 ... .max), radix: 36))"
+    private static func makeFolder(in folder: String) throws -> String {
+        let path = "\(folder)/open-\(getpid())-\(String(UInt32.random(in: 0 ... .max), radix: 36))"
         guard mkdir(path, 0o700) == 0 else { throw SystemFailure("mkdir") }
         return path
     }
 
     private init(
-        _ kept: RetainedWorkspace, _ step: PlannedStep, _ command: [String], at folder: String, _ state: StateFolder,
+        _ workspace: RetainedWorkspace, _ step: PlannedStep, _ command: [String], at folder: String,
+        _ state: StateFolder,
         _ folders: SandboxFolders
     ) async throws {
-        self.kept = kept
+        self.workspace = workspace
         self.step = step
         self.folder = folder
         let stepInit = try Installation.stepInit()
@@ -100,10 +101,10 @@ public struct RetainedWorkspaceShell: Sendable {
         let files = "\(folder)/run"
         try FileManager.default.createDirectory(atPath: files, withIntermediateDirectories: true)
         space = try await Workspace.resume(
-            at: "\(folder)/workspace", kept, user: user, layering: sandboxing.layering)
+            at: "\(folder)/workspace", workspace, user: user, layering: sandboxing.layering)
         do {
             for (name, path) in RetainedWorkspace.folders {
-                let source = "\(state.kept)/\(kept.folder)/\(name)"
+                let source = "\(state.retained)/\(workspace.folder)/\(name)"
                 guard FileManager.default.fileExists(atPath: source) else { continue }
                 try await Workspace.copy(source, to: "\(files)/\(path)")
             }
@@ -111,19 +112,19 @@ public struct RetainedWorkspaceShell: Sendable {
                 workspace: FilePath(space.path), folder: FilePath(files), stepInit: FilePath(stepInit))
             place.workspaceMount = space.mount
             if let sandbox = sandboxing.sandbox {
-                var mounts = kept.program.map { SandboxMount($0) }
-                mounts += kept.objects.map { SandboxMount($0, isOptional: true) }
+                var mounts = workspace.program.map { SandboxMount($0) }
+                mounts += workspace.objects.map { SandboxMount($0, isOptional: true) }
                 mounts += folders.shared.map { SandboxMount($0, .write) } + folders.writable.map { SandboxMount($0) }
                 var caches: [String: SandboxMount] = [:]
-                for name in Set(kept.plan.steps.flatMap(\.caches).map(\.name)) {
-                    let path = "\(state.caches)/\(kept.repository)/\(name)"
+                for name in Set(workspace.plan.steps.flatMap(\.caches).map(\.name)) {
+                    let path = "\(state.caches)/\(workspace.repository)/\(name)"
                     guard FileManager.default.fileExists(atPath: path) else { continue }
                     caches[name] = SandboxMount(path, at: Sandbox.hasMounts ? "\(Sandbox.Place.caches)/\(name)" : path)
                 }
                 place.runSandbox = RunSandbox(sandbox: sandbox, user: user, mounts: mounts, caches: caches)
             }
             opened = try place.shell(
-                for: step, of: kept.plan, environment: kept.environment,
+                for: step, of: workspace.plan, environment: workspace.environment,
                 command: command.isEmpty ? RetainedWorkspaceShell.shell : command)
         } catch {
             await space.close()

@@ -28,7 +28,7 @@ package actor RetainedWorkspaceStore {
     /// Bytes on disk, of all together.
     private let limit: Int
     private let log: Logger
-    private let bases: SnapshotStore
+    private let snapshots: SnapshotStore
     /// Newest first.
     private var workspaces: [RetainedWorkspace]
     /// The number of runs that use a folder now.
@@ -38,19 +38,20 @@ package actor RetainedWorkspaceStore {
     private var isSweeping = false
 
     package init(
-        folder: String, lifetime: Duration, limit: Int, found: [RetainedWorkspace], bases: SnapshotStore, log: Logger
+        folder: String, lifetime: Duration, limit: Int, found: [RetainedWorkspace], snapshots: SnapshotStore,
+        log: Logger
     ) {
         self.folder = folder
         self.lifetime = lifetime
         self.limit = limit
         self.log = log
-        self.bases = bases
+        self.snapshots = snapshots
         workspaces = found.sorted { $0.createdAt > $1.createdAt }
-        holds = Dictionary(uniqueKeysWithValues: found.map { ($0.folder, $0.folders(below: bases.folder)) })
+        holds = Dictionary(uniqueKeysWithValues: found.map { ($0.folder, $0.folders(below: snapshots.folder)) })
     }
 
     /// The complete workspaces that an earlier process left.
-    package static func find(in folder: String, bases: String) -> [RetainedWorkspace] {
+    package static func find(in folder: String, snapshots: String) -> [RetainedWorkspace] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.compactMap { name in
             guard let one = try? read(name, in: folder), one.folder == name, one.boot == Boot.id,
@@ -58,7 +59,7 @@ package actor RetainedWorkspaceStore {
             else { return nil }
             // The records in a copied state folder have the paths of the original.
             let isWhole = one.layers.allSatisfy { layer in
-                (layer.path.hasPrefix(folder + "/") || layer.path.hasPrefix(bases + "/"))
+                (layer.path.hasPrefix(folder + "/") || layer.path.hasPrefix(snapshots + "/"))
                     && FileManager.default.fileExists(atPath: layer.path)
             }
             return isWhole ? one : nil
@@ -97,9 +98,9 @@ package actor RetainedWorkspaceStore {
         guard rename(filling, "\(folder)/\(one.folder)") == 0 else { throw SystemFailure("rename") }
         // At once: otherwise a sweep would remove a folder that it does not know.
         workspaces.insert(one, at: 0)
-        let held = one.folders(below: bases.folder)
+        let held = one.folders(below: snapshots.folder)
         holds[one.folder] = held
-        await bases.hold(held)
+        await snapshots.hold(held)
         await evict()
         await sweep()
     }
@@ -108,7 +109,7 @@ package actor RetainedWorkspaceStore {
     private func evict() async {
         while !workspaces.isEmpty {
             let (folders, own) = (workspaces.map(\.folder), workspaces.reduce(0) { $0 + $1.bytes })
-            let held = await bases.bytesHeld(folders.flatMap { holds[$0] ?? [] })
+            let held = await snapshots.bytesHeld(folders.flatMap { holds[$0] ?? [] })
             // Others may have been added or removed in the meantime.
             guard folders == workspaces.map(\.folder) else { continue }
             guard own + held > limit, let last = workspaces.popLast() else { return }
@@ -171,7 +172,7 @@ package actor RetainedWorkspaceStore {
             // Somebody may have opened it in the meantime.
             guard !RetainedWorkspaceLock.isHeld(path) else { continue }
             try? await offThread { try FolderRemoval.remove(path) }
-            if let held = holds.removeValue(forKey: name) { await bases.release(held) }
+            if let held = holds.removeValue(forKey: name) { await snapshots.release(held) }
         }
     }
 

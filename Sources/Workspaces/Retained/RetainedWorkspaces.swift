@@ -21,13 +21,13 @@ import WorkflowPrograms
 
 /// The retained workspace that a run starts from, and the results that it takes over.
 package struct Resumption: Sendable {
-    package var kept: RetainedWorkspace
+    package var workspace: RetainedWorkspace
     package var carried: [String: CarriedStep]
 }
 
 /// Decides which retained workspace a run starts from, and retains the workspaces of failed runs.
 package struct RetainedWorkspaces: Sendable {
-    package let kept: RetainedWorkspaceStore
+    package let store: RetainedWorkspaceStore
     let archive: ArchiveStore
     /// The compiler and the packages of the machine: a workspace that was built with others is not used.
     package let tools: String
@@ -35,9 +35,9 @@ package struct RetainedWorkspaces: Sendable {
     let log: Logger
 
     package init(
-        kept: RetainedWorkspaceStore, archive: ArchiveStore, tools: String, settings: Settings, log: Logger
+        store: RetainedWorkspaceStore, archive: ArchiveStore, tools: String, settings: Settings, log: Logger
     ) {
-        self.kept = kept
+        self.store = store
         self.archive = archive
         self.tools = tools
         self.settings = settings
@@ -81,7 +81,7 @@ package struct RetainedWorkspaces: Sendable {
                 all("the workspace of a run with secrets is never retained, because a step may have written them to it")
             )
         }
-        guard let one = await kept.take(earlier) else {
+        guard let one = await store.take(earlier) else {
             return (
                 nil,
                 all(
@@ -90,21 +90,21 @@ package struct RetainedWorkspaces: Sendable {
                 )
             )
         }
-        if isFix, one.obstacleToFix(prepared) == nil { return (Resumption(kept: one, carried: [:]), nil) }
+        if isFix, one.obstacleToFix(prepared) == nil { return (Resumption(workspace: one, carried: [:]), nil) }
         if let obstacle = isFix ? one.obstacleToFix(prepared) : one.obstacle(to: prepared, tools: tools) {
-            await kept.giveBack(one)
+            await store.giveBack(one)
             return (nil, all(obstacle))
         }
         do {
             let carried = try await carried(from: one, of: earlier)
             let artifacts = carried.values.flatMap(\.artifacts)
             if artifacts.allSatisfy({ archive.wantedArtifact($0.sha256, bytes: $0.bytes) != nil }) {
-                return (Resumption(kept: one, carried: carried), nil)
+                return (Resumption(workspace: one, carried: carried), nil)
             }
-            await kept.giveBack(one)
+            await store.giveBack(one)
             return (nil, all("some of its artifacts are no longer in the archive"))
         } catch {
-            await kept.giveBack(one)
+            await store.giveBack(one)
             return (nil, all("its report can't be read: \(error)"))
         }
     }
@@ -172,7 +172,7 @@ package struct RetainedWorkspaces: Sendable {
                 }
                 // A folder whose size can't be measured can't share a limit with others.
                 guard one.bytes < WorkspaceMeter.uncounted else { throw FolderTooDeep() }
-                try await kept.add(one, from: filling)
+                try await store.add(one, from: filling)
             } catch {
                 try? await offThread { try FolderRemoval.remove(filling) }
                 throw error
@@ -184,7 +184,7 @@ package struct RetainedWorkspaces: Sendable {
             log.notice(
                 "run \(run.id): its workspace could not be retained; `rerun --failed` will run all steps: \(error)",
                 metadata: .code(.retainingFailed, run: run.id))
-            await kept.sweep()
+            await store.sweep()
         }
     }
 

@@ -19,7 +19,7 @@ import Sandbox
 
 /// Decides which snapshot a run starts from and which it leaves.
 package struct SnapshotWorkspaces: Sendable {
-    let bases: SnapshotStore
+    let snapshotStore: SnapshotStore
     /// The compiler and the packages of the machine: a snapshot made with others is not used.
     package let tools: String
     /// Whether workspaces can be layered here, and snapshots may use any space.
@@ -29,10 +29,10 @@ package struct SnapshotWorkspaces: Sendable {
     let log: Logger
 
     package init(
-        bases: SnapshotStore, tools: String, isPossible: Bool, missed: @escaping @Sendable (MissedSnapshot) -> Void,
+        store: SnapshotStore, tools: String, isPossible: Bool, missed: @escaping @Sendable (MissedSnapshot) -> Void,
         log: Logger
     ) {
-        self.bases = bases
+        self.snapshotStore = store
         self.tools = tools
         self.isPossible = isPossible
         self.missed = missed
@@ -54,11 +54,11 @@ package struct SnapshotWorkspaces: Sendable {
         }
         await giveUpAbandoned(key, prepared.repository)
         let (store, tested, plan) = (prepared.repository.store, prepared.tree, prepared.wholePlan.snapshotDigest)
-        choice.use = await bases.take(key, plan: plan, leavesBase: choice.leaves != nil) { tree in
+        choice.use = await snapshotStore.take(key, plan: plan, leavesBase: choice.leaves != nil) { tree in
             try await withRepository(at: store) { try $0.differenceCount(from: tree, to: tested) }
         }
-        if choice.use == nil { choice.cold = await bases.whyNone(key, plan: plan) }
-        if choice.use == nil, let change = run.request.change, await !bases.has(key) {
+        if choice.use == nil { choice.cold = await snapshotStore.whyNone(key, plan: plan) }
+        if choice.use == nil, let change = run.request.change, await !snapshotStore.has(key) {
             missed(MissedSnapshot(key: key, commit: change.targetCommit))
         }
         return choice
@@ -66,7 +66,7 @@ package struct SnapshotWorkspaces: Sendable {
 
     /// Gives up snapshots of commits that are no longer on their branch, because it was moved back.
     private func giveUpAbandoned(_ key: SnapshotKey, _ repository: SourceRepository) async {
-        let commits = Set(await bases.all.filter { $0.key.isOfSameLine(as: key) }.map(\.commit))
+        let commits = Set(await snapshotStore.all.filter { $0.key.isOfSameLine(as: key) }.map(\.commit))
         guard !commits.isEmpty else { return }
         let abandoned = try? await withRepository(at: repository.gitDirectory) { repository -> Set<String> in
             let tip = try repository.resolve("refs/heads/\(key.branch)")
@@ -79,7 +79,7 @@ package struct SnapshotWorkspaces: Sendable {
         }
         guard let abandoned, !abandoned.isEmpty else { return }
         // The snapshots below may belong to commits that are still on the branch, and other runs may start from them.
-        let gone = await bases.remove { $0.key.isOfSameLine(as: key) && abandoned.contains($0.commit) }
+        let gone = await snapshotStore.remove { $0.key.isOfSameLine(as: key) && abandoned.contains($0.commit) }
         log.notice(
             "\(key.branch) was moved back: removed \(gone) warm workspaces of \(key.workflow) for commits that are no longer on it",
             metadata: .code(.snapshotsRemoved, repository: key.repository)
@@ -121,7 +121,7 @@ package struct SnapshotWorkspaces: Sendable {
         let (run, store) = (prepared.run, prepared.repository.store)
         guard let upper = workspace.upper, let index = workspace.index else { return }
         do {
-            let place = try bases.makePlace(for: run)
+            let place = try snapshotStore.makePlace(for: run)
             do {
                 let sealing = LayerSealing(
                     layer: upper, lower: workspace.layers, results: prepared.plan.resultGlobs)
@@ -151,7 +151,7 @@ package struct SnapshotWorkspaces: Sendable {
                     guard snapshot.bytes < WorkspaceMeter.uncounted else { throw FolderTooDeep() }
                     return snapshot
                 }
-                try await bases.add(snapshot)
+                try await snapshotStore.add(snapshot)
                 log.debug(
                     "run \(run.id) left a warm workspace of \(snapshot.layers.count) layers, \(snapshot.bytes >> 20) MiB, for \(key.workflow) on \(key.branch)",
                     metadata: .code(.snapshotTaken, run: run.id)
@@ -160,7 +160,7 @@ package struct SnapshotWorkspaces: Sendable {
                 if DiskSpace.isExhausted(error) {
                     let taken = try? await offThread { [place, workspace.folder].map(WorkspaceMeter.size) }
                     if let taken, taken.allSatisfy({ $0 < WorkspaceMeter.uncounted }) {
-                        await bases.noteLoss(run.id, needing: 2 * taken.reduce(0, +))
+                        await snapshotStore.noteLoss(run.id, needing: 2 * taken.reduce(0, +))
                     }
                 }
                 try? await offThread { try FolderRemoval.remove(place) }
@@ -182,15 +182,15 @@ package struct SnapshotWorkspaces: Sendable {
         if let key = choice.leaves, finished.hasPassed {
             await leaveSnapshot(key, finished.workspace, finished.prepared, over: choice.use)
         }
-        await bases.giveBack(choice.use)
+        await snapshotStore.giveBack(choice.use)
     }
 
     /// Removes a snapshot that no workspace could be layered over, because every later run would fail on it, too. The
     /// run leaves no snapshot either.
     package func giveUp(_ choice: SnapshotChoice, _ run: RunID) async {
         guard let snapshot = choice.use?.snapshot else { return }
-        await bases.remove { $0.folder == snapshot.folder }
-        await bases.noteLoss(run)
+        await snapshotStore.remove { $0.folder == snapshot.folder }
+        await snapshotStore.noteLoss(run)
     }
 }
 

@@ -51,7 +51,7 @@ struct DaemonOptionGroup: ParsableArguments {
     /// The options of a daemon that this process opens for one command.
     ///
     /// - Throws: `SettingsError` with every mistake that was found.
-    func options(in folder: StateFolder) throws -> BoxOptions {
+    func options(in folder: StateFolder) throws -> DaemonOptions {
         try DeclaredSettings.resolve(in: folder, config: config, flags: given).configuration(isDaemon: false).options
     }
 }

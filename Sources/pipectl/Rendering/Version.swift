@@ -2,5 +2,5 @@ import Results
 
 /// The version that commands and reports show.
 enum Version {
-    static let text = Report.Box.version
+    static let text = Report.Machine.version
 }

@@ -5,7 +5,7 @@ import Watching
 
 /// The values of all settings, in the form that the daemon and the watchers take.
 struct DaemonConfiguration {
-    var options = BoxOptions()
+    var options = DaemonOptions()
     var watching = WatchOptions()
     var protected: [String] = []
     var allowedAuthors: [String] = []
@@ -39,7 +39,7 @@ struct DeclaredSetting: Sendable {
     }
 }
 
-// One function for each kind of setting. Defaults come from BoxOptions and WatchOptions, so that each is declared once.
+// One function for each kind of setting. Defaults come from DaemonOptions and WatchOptions, so that each is declared once.
 extension DeclaredSetting {
     typealias Path<Value> = WritableKeyPath<DaemonConfiguration, Value> & Sendable
     typealias Check = @Sendable (String) -> String?

@@ -31,7 +31,7 @@ extension DeclaredSettings {
 
 extension DeclaredSettings {
     /// The options for a command that opens the state itself and has no flags for settings.
-    static func options(in folder: StateFolder) throws -> BoxOptions {
+    static func options(in folder: StateFolder) throws -> DaemonOptions {
         try resolve(in: folder, config: nil, flags: []).configuration(isDaemon: false).options
     }
 }

@@ -156,10 +156,10 @@ enum DeclaredSettings {
         if case .share(let share) = value { daemon.options.proofSampling = share }
     }.ofDaemon()
     static let snapshotLimit = DeclaredSetting.size(
-        "snapshots.limit", 0...1 << 50, \.options.baseBytes, flag: .option("base-limit"), bare: .gibibytes,
+        "snapshots.limit", 0...1 << 50, \.options.snapshotBytes, flag: .option("base-limit"), bare: .gibibytes,
         "Disk space for all snapshots together; with 0 every run starts from a fresh workspace.")
     static let refresh = DeclaredSetting.flag(
-        "snapshots.refresh", \.options.refreshesBases, standard: true, flag: .inverted("refresh"),
+        "snapshots.refresh", \.options.refreshesSnapshots, standard: true, flag: .inverted("refresh"),
         "Use idle time to keep warm workspaces of target branches, and to test these branches in fresh ones."
     ).ofDaemon()
     static let cleanRoom = DeclaredSetting.duration(
@@ -170,7 +170,7 @@ enum DeclaredSettings {
         "retained.time", .zero ... .seconds(864_000_000), \.options.keepFailed, flag: .option("keep-failed"), bare: nil,
         "How long a failed run's workspace is retained for `rerun --failed` and `open`; 0 for not at all.")
     static let keepFailedLimit = DeclaredSetting.size(
-        "retained.limit", 0...1 << 50, \.options.keptBytes, flag: .option("keep-failed-limit"), bare: .gibibytes,
+        "retained.limit", 0...1 << 50, \.options.retainedBytes, flag: .option("keep-failed-limit"), bare: .gibibytes,
         "Disk space for all retained workspaces together.")
 
     // MARK: Watching

@@ -65,7 +65,7 @@ import RunSamples
     @Test func `merged code that failed in a warm workspace is tested from nothing`() async throws {
         let index = try await RunSample.index()
         let work = BackgroundWork(
-            index: index, bases: SnapshotStore(folder: "/none", limit: 0, log: log), log: log, freeBytes: { .max }
+            index: index, snapshots: SnapshotStore(folder: "/none", limit: 0, log: log), log: log, freeBytes: { .max }
         ) { try await index.enqueue($0) }
         var run = red()
         var report = run.report
@@ -81,7 +81,7 @@ import RunSamples
     @Test func `a wanted run of the target is queued once`() async throws {
         let index = try await RunSample.index()
         let work = BackgroundWork(
-            index: index, bases: SnapshotStore(folder: "/none", limit: 0, log: log), log: log, freeBytes: { .max }
+            index: index, snapshots: SnapshotStore(folder: "/none", limit: 0, log: log), log: log, freeBytes: { .max }
         ) { try await index.enqueue($0) }
         work.settings = .init(runsTargets: true)
         var run = recorded(RunSample.report(), RunSample.request())

@@ -54,7 +54,7 @@ struct ProofJudgingTests {
         private func search() throws -> ProofSearch {
             ProofSearch(
                 index: try Store.Index.inMemory(), store: try ArchiveStore(home: folder + "/home"),
-                options: BoxOptions(slots: 1),
+                options: DaemonOptions(slots: 1),
                 sandboxing: Sandboxing(
                     sandbox: nil, obstacle: "none", controlGroups: nil, groupObstacle: nil, users: StepUsers(),
                     caches: CacheLocks()),

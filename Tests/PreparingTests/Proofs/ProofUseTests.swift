@@ -20,7 +20,7 @@ struct ProofUseTests {
     }
 
     @Test func `a scheduled run and a run of all steps use no proofs`() {
-        var options = BoxOptions(slots: 1)
+        var options = DaemonOptions(slots: 1)
         #expect(ProofSearch.isWanted(request(), options))
         #expect(ProofSearch.isWanted(request(.merge), options))
         #expect(!ProofSearch.isWanted(request(.schedule), options))

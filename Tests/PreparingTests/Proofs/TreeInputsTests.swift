@@ -293,7 +293,7 @@ struct TreeInputsTests {
 
     @Test func `the image of a machine is its name and version`() {
         let text = "PRETTY_NAME=\"Debian GNU/Linux 12\"\nVERSION_ID=\"12\"\nID=debian\nID_LIKE=x\n"
-        #expect(BoxClass.image(text) == ["ID=debian", "VERSION_ID=12"])
-        #expect(BoxClass.machine.count >= 2)
+        #expect(MachineClass.image(text) == ["ID=debian", "VERSION_ID=12"])
+        #expect(MachineClass.machine.count >= 2)
     }
 }

@@ -9,7 +9,7 @@ public import Pipeline
 public import Settings
 
 /// The daemon's options, which `pipectl watch` and `pipectl run` can set.
-public struct BoxOptions: Sendable {
+public struct DaemonOptions: Sendable {
     /// The number of steps that run at the same time, over all runs.
     public var slots: Int
     /// The number of runs that are live at the same time; each has a workspace.
@@ -43,13 +43,13 @@ public struct BoxOptions: Sendable {
     /// The share of proved steps, from 0 to 1, that run anyway to find wrong proofs.
     public var proofSampling = 0.0
     /// Bytes on disk for all snapshots; with 0 every run starts fresh.
-    public var baseBytes = 20 << 30
+    public var snapshotBytes = 20 << 30
     /// How long the workspace of a failed run is retained; with 0 none is.
     public var keepFailed = Duration.seconds(86_400)
     /// Bytes on disk for all retained workspaces.
-    public var keptBytes = 10 << 30
+    public var retainedBytes = 10 << 30
     /// Whether idle time is used to make new snapshots; only a daemon does that.
-    public var refreshesBases = false
+    public var refreshesSnapshots = false
     /// How often a branch that passes in a warm workspace is tested in a fresh one.
     public var cleanRoomInterval = Duration.seconds(86_400)
 
@@ -63,7 +63,7 @@ public struct BoxOptions: Sendable {
     public var stepLimits = Limits()
     /// The limits of each run. The defaults are enough for any build, but protect the machine.
     public var runLimits = Limits([
-        .processes(4_096), .memory(.bytes(BoxOptions.mostMemory)), .workspace(.gibibytes(50)),
+        .processes(4_096), .memory(.bytes(DaemonOptions.mostMemory)), .workspace(.gibibytes(50)),
     ])
 
     /// Seven eighths of the machine's memory; the rest keeps the machine usable.
@@ -80,7 +80,7 @@ public struct BoxOptions: Sendable {
     }
 }
 
-extension BoxOptions {
+extension DaemonOptions {
     /// The folders of the machine that sandboxes show.
     public var folders: SandboxFolders { SandboxFolders(readable: readable, writable: writable, shared: shared) }
 }

@@ -13,10 +13,10 @@ import Foundation
 /// The class of machine on which a result was made, as far as results may depend on it.
 ///
 /// Installing, removing or updating any package changes the class.
-enum BoxClass {
+enum MachineClass {
     /// Operating system, processor, system version, and the major version of the kernel.
     static let machine: [String] = {
-        var facts = [Report.Box.current.system]
+        var facts = [Report.Machine.current.system]
         #if os(Linux)
             facts += image((try? String(contentsOfFile: "/etc/os-release", encoding: .utf8)) ?? "")
         #else
@@ -41,7 +41,7 @@ enum BoxClass {
     }
 
     /// How this daemon runs steps: what their sandbox shows, whether there is a sandbox, and their limits.
-    static func facts(_ options: BoxOptions, _ sandboxing: Sandboxing) -> [String] {
+    static func facts(_ options: DaemonOptions, _ sandboxing: Sandboxing) -> [String] {
         machine + ["installed", MachineImage.words, "sandbox", sandboxing.sandbox == nil ? "none" : "enclosed"]
             + ["readable"] + options.readable.sorted() + ["writable"] + options.writable.sorted()
             + ["shared"] + options.shared.sorted() + ["limits"] + options.stepLimits.keyTexts

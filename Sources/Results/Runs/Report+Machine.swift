@@ -1,11 +1,11 @@
 import Foundation
 
-extension Report.Box {
+extension Report.Machine {
     /// The version of pipectl.
     public static let version = "0.1.0"
 
     /// This machine.
-    package static var current: Report.Box {
+    package static var current: Report.Machine {
         #if os(macOS)
             let system = "macOS"
         #else
@@ -16,7 +16,7 @@ extension Report.Box {
         #else
             let processor = "x86_64"
         #endif
-        return Report.Box(
+        return Report.Machine(
             host: ProcessInfo.processInfo.hostName, system: "\(system) \(processor)", pipectlVersion: version)
     }
 }

@@ -13,7 +13,7 @@ import WorkflowPrograms
 #endif
 
 /// The machine's facts for `pipectl doctor`.
-public enum BoxDoctor {
+public enum MachineDoctor {
     /// The path of `stepinit`. Throws an error that names the searched places.
     public static func stepInit() throws -> String { try Installation.stepInit() }
 
