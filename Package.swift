@@ -191,10 +191,17 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "Landing",
+            dependencies: [
+                "Concurrency", "Control", "DaemonLog", "Git", "MergeQueue", "Pipeline", "Results", "Running",
+                "Sandbox", "Store", "TerminalText", "Watching", "WorkflowPrograms",
+            ], swiftSettings: settings),
+        .target(
             name: "Daemon",
             dependencies: [
                 "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Engine", "Evaluating", "Forges",
-                "Git", "MergeQueue", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Running", "Sandbox",
+                "Git", "Landing", "MergeQueue", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Running",
+                "Sandbox",
                 "StateFiles", "Store", "SystemCalls", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -481,6 +488,13 @@ let package = Package(
                 "Watching", "Workspaces",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "LandingTests",
+            dependencies: [
+                "Git", "Landing", "MergeQueue", "Pipeline", "Results", "Store", "TestBasics", "TestSupport",
+                "Watching",
             ],
             swiftSettings: settings),
         .testTarget(

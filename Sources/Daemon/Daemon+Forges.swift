@@ -1,3 +1,4 @@
+import Landing
 import DaemonLog
 import Archive
 import Control

@@ -1,3 +1,4 @@
+import Landing
 import DaemonLog
 import Running
 import Preparing

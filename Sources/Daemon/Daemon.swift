@@ -1,3 +1,4 @@
+import Landing
 import Watching
 import Running
 public import Preparing

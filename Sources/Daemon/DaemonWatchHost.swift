@@ -1,3 +1,4 @@
+import Landing
 import Watching
 import Running
 import Forges

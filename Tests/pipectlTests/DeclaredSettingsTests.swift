@@ -23,6 +23,7 @@ import Testing
         case "listen": return "8787"
         case "listenUrl": return "https://ci.example.com"
         case "trust.contributors": return "writers"
+        case "log.format": return "json"
         default: break
         }
         switch setting.kind {

@@ -89,7 +89,7 @@ private struct ProvidedLocalPlace: ProvidedPlace {
         let workspace = FinishedWorkspace(
             workspace: lease.workspace, choice: lease.choice, prepared: order.run, hasPassed: hasPassed,
             isAllEnded: isAllEnded && enclosed.close(places.sandboxing), user: enclosed.runSandbox?.user,
-            objects: order.run.repository.objectFolders, resumed: lease.resumption?.kept.run)
+            objects: order.run.repository.objectFolders, resumed: lease.resumption?.workspace.run)
         return FinishedLocalPlace(workspace: workspace, workspaces: places.workspaces, directories: order.directories)
     }
 

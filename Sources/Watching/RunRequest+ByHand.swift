@@ -1,14 +1,13 @@
-import Watching
-import Control
+package import Control
 import Foundation
-import Git
+package import Git
 import Pipeline
-import Results
+package import Results
 import Store
 
 extension RunRequest {
     /// The request for a run by hand, from the subject that the user named.
-    static func byHand(
+    package static func byHand(
         _ subject: StartRequest.Subject, workflow: String, in git: Repository, _ repository: WatchedRepository,
         _ rules: TrustRules
     ) throws -> RunRequest {

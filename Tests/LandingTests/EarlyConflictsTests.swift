@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Landing
 @testable import Watching
 
 /// Open changes that conflict with each other are found before one of them lands.

@@ -3,7 +3,7 @@ import MergeQueue
 import Results
 import Testing
 
-@testable import Daemon
+@testable import Landing
 
 /// What runs say about a commit of the merge queue.
 @Suite struct LandingRunsTests {

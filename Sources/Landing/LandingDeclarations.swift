@@ -1,19 +1,23 @@
 import DaemonLog
-import Watching
-import Running
+package import Watching
+package import Running
 import Control
 import Git
-import Logging
+package import Logging
 import MergeQueue
 import Pipeline
 import Results
 import WorkflowPrograms
 
 /// Reads from a branch's own workflows how changes land in it.
-struct LandingDeclarations: Sendable {
+package struct LandingDeclarations: Sendable {
     let definitions: WorkflowDefinitions
     let repositories: KnownRepositories
     let log: Logger
+
+    package init(definitions: WorkflowDefinitions, repositories: KnownRepositories, log: Logger) {
+        (self.definitions, self.repositories, self.log) = (definitions, repositories, log)
+    }
 
     /// The rules of a branch and the commit that defines them.
     struct Found: Sendable {

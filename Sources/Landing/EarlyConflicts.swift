@@ -1,14 +1,14 @@
 import DaemonLog
-import Running
-import Watching
+package import Running
+package import Watching
 import Foundation
 import Git
-import Logging
+package import Logging
 import Results
-import Store
+package import Store
 
 /// Merges open changes with each other in idle time, so that authors are told early what will conflict.
-actor EarlyConflicts {
+package actor EarlyConflicts {
     private let repository: WatchedRepository
     private let index: Store.Index
     private let log: Logger
@@ -25,7 +25,7 @@ actor EarlyConflicts {
     /// Pairs that are remembered; more are forgotten all at once.
     private static let mostKnown = 20_000
 
-    init(
+    package init(
         repository: WatchedRepository, index: Store.Index, log: Logger, isIdle: @escaping @Sendable () -> Bool
     ) {
         self.repository = repository
@@ -35,7 +35,7 @@ actor EarlyConflicts {
     }
 
     /// Goes on until the task is cancelled: after news, once the machine is idle.
-    func run(_ news: ChangeNotifier) async {
+    package func run(_ news: ChangeNotifier) async {
         while !Task.isCancelled {
             let seen = news.mark(of: [])
             do {

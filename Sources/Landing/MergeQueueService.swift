@@ -1,22 +1,33 @@
 import DaemonLog
-import Watching
-import Running
+package import Watching
+package import Running
 import Concurrency
 import Git
-import Logging
+package import Logging
 import MergeQueue
 import Results
 import Store
 
 /// Processes the merge queues of all watched repositories, with one task for each repository.
-struct MergeQueueService: Sendable {
+package struct MergeQueueService: Sendable {
     let watchers: Watchers
     let queues: MergeQueues
     let declarations: LandingDeclarations
     let runs: RunQueue
     let log: Logger
 
-    func run() async {
+    package init(
+        watchers: Watchers, queues: MergeQueues, declarations: LandingDeclarations, runs: RunQueue, log: Logger
+    ) {
+        self.watchers = watchers
+        self.queues = queues
+        self.declarations = declarations
+        self.runs = runs
+        self.log = log
+    }
+
+    /// Processes the queues until the task is cancelled.
+    package func run() async {
         await withDiscardingTaskGroup { group in
             for watcher in watchers.all {
                 group.addTask { await lane(watcher).run() }

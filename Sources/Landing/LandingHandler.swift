@@ -1,26 +1,37 @@
 import DaemonLog
-import Watching
-import Running
-import Control
+package import Watching
+package import Running
+package import Control
 import Foundation
 import Git
-import Logging
+package import Logging
 import MergeQueue
 import Pipeline
 import Results
 import Store
 
 /// Answers the requests about merge queues, from commands and from comments at a forge.
-struct LandingHandler: Sendable {
-    let queues: MergeQueues
+package struct LandingHandler: Sendable {
+    package let queues: MergeQueues
     let repositories: KnownRepositories
-    let declarations: LandingDeclarations
+    package let declarations: LandingDeclarations
     /// Notified when a queue has changed.
     let news: ChangeNotifier
     let log: Logger
 
+    package init(
+        queues: MergeQueues, repositories: KnownRepositories, declarations: LandingDeclarations, news: ChangeNotifier,
+        log: Logger
+    ) {
+        self.queues = queues
+        self.repositories = repositories
+        self.declarations = declarations
+        self.news = news
+        self.log = log
+    }
+
     /// The reply to a request about merge queues; nil for other requests.
-    func reply(to request: DaemonRequest, by user: UInt32) async throws -> DaemonReply? {
+    package func reply(to request: DaemonRequest, by user: UInt32) async throws -> DaemonReply? {
         switch request {
         case .land(let wanted): .completed(try await land(wanted, by: wanted.askedBy ?? UserName.of(user)))
         case .cancelLanding(let wanted): .completed(try await cancel(wanted))
@@ -35,7 +46,7 @@ struct LandingHandler: Sendable {
     /// Puts a change into the merge queue of its target. If it is queued already, only its priority changes.
     ///
     /// - Throws: ``RequestError``: `.unknownChange`, `.unknownTarget`, or `.notLandable` with the reason.
-    func land(_ request: LandRequest, by person: String) async throws -> CompletedAction {
+    package func land(_ request: LandRequest, by person: String) async throws -> CompletedAction {
         let repository = try await repositories.repository(named: repositories.name(of: request.repository))
         let wanted = try await self.change(request.change, of: repository)
         let (name, branch) = (wanted.name, wanted.target)
@@ -95,7 +106,7 @@ struct LandingHandler: Sendable {
     /// Removes a change from its merge queue.
     ///
     /// - Throws: ``RequestError`` with `.notQueued` if it is in no queue, or if it is landing now.
-    func cancel(_ request: CancelLandingRequest) async throws -> CompletedAction {
+    package func cancel(_ request: CancelLandingRequest) async throws -> CompletedAction {
         let repository = try await repositories.name(of: request.repository)
         for queue in try await queues.all(of: repository) {
             guard let entry = queue.state.entry(of: Self.plain(request.change)) ?? queue.state.entry(of: request.change)
@@ -120,7 +131,7 @@ struct LandingHandler: Sendable {
     private static func plain(_ name: String) -> String { name.hasPrefix("#") ? String(name.dropFirst()) : name }
 
     /// Freezes merge queues, or resumes them.
-    func freeze(_ request: FreezeRequest) async throws -> CompletedAction {
+    package func freeze(_ request: FreezeRequest) async throws -> CompletedAction {
         let repository = try await repositories.name(of: request.repository)
         let chosen = try await queues.all(of: repository).map(\.branch).filter {
             request.branch == nil || $0 == request.branch

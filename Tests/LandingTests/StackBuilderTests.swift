@@ -6,7 +6,7 @@ import Pipeline
 import TestSupport
 import Testing
 
-@testable import Daemon
+@testable import Landing
 @testable import Watching
 
 /// Commits of the merge queue, made in memory.

@@ -1,15 +1,17 @@
 import Control
 import Foundation
-import Git
+package import Git
 import MergeQueue
 import Pipeline
 import Results
-import Store
+package import Store
 
 /// The merge queues in the index. Each event is stored in one transaction, together with the new state and the changes
 /// that left.
-struct MergeQueues: Sendable {
+package struct MergeQueues: Sendable {
     let index: Store.Index
+
+    package init(index: Store.Index) { self.index = index }
 
     /// A queue with its repository and branch.
     struct Queue: Sendable {
@@ -58,7 +60,7 @@ struct MergeQueues: Sendable {
     }
 
     /// What the queue of a branch has landed recently or is about to land, oldest first.
-    func landings(of repository: String, branch: String) async throws -> [LandedChange] {
+    package func landings(of repository: String, branch: String) async throws -> [LandedChange] {
         let records = try await index.landings(of: repository, branch: branch).reversed()
         var found = records.compactMap { record -> LandedChange? in
             guard record.outcome == .landed else { return nil }
