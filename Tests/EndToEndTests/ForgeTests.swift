@@ -21,6 +21,8 @@ import Testing
             var statuses: [String: [String: String]] = [:]
             var comments: [Comment] = []
             var comment = 0
+            /// The head of change 7, which a branch of the repository itself proposes.
+            var head: String?
         }
 
         private let state = Mutex(State())
@@ -28,6 +30,9 @@ import Testing
         var comments: [Comment] { state.withLock { $0.comments } }
         /// How many comments were made, also those that were edited since.
         var madeComments: Int { state.withLock { $0.comment } }
+
+        /// The forge has change 7 at this commit.
+        func propose(_ head: String) { state.withLock { $0.head = head } }
 
         /// The state of a commit's status.
         func status(_ commit: String, _ context: String = "pipectl/test") -> String? {
@@ -43,12 +48,25 @@ import Testing
             switch (asked.method, path.first ?? "", path.count) {
             case ("GET", "user", 1): return .json(200, #"{"login": "bot"}"#)
             case ("GET", "repos", 3): return .json(200, #"{"permissions": {"push": true}}"#)
+            case ("GET", "repos", 4) where path[3] == "pulls": return .json(200, "[\(pull ?? "")]")
+            case ("GET", "repos", 5) where path[3] == "pulls" && path[4] == "7":
+                return pull.map { .json(200, $0) } ?? .json(404, #"{"message": "no such change"}"#)
             case ("POST", "repos", 5) where path[3] == "statuses": return setStatus(path[4], asked.json)
             case ("GET", "repos", 5) where path[3] == "statuses": return .json(200, "[]")
             case ("GET", "repos", 6) where path[5] == "comments": return .json(200, list(path[4]))
             case ("POST", "repos", 6) where path[5] == "comments": return add(asked.json["body"] ?? "", to: path[4])
             case ("PATCH", "repos", 6) where path[4] == "comments": return edit(path[5], asked.json["body"] ?? "")
             default: return .json(404, #"{"message": "no such place"}"#)
+            }
+        }
+
+        private var pull: String? {
+            state.withLock(\.head).map { head in
+                """
+                {"number": 7, "title": "Adds", "state": "open", "user": {"login": "ada", "id": 1},
+                "head": {"ref": "adds", "sha": "\(head)", "repo_id": 1},
+                "base": {"ref": "main", "sha": "\(head)", "repo_id": 1}, "updated_at": "2026-01-01T00:00:00Z"}
+                """
             }
         }
 
@@ -119,6 +137,7 @@ import Testing
                 try #require(connected.code == 0, "\(connected.errors)")
 
                 let broken = try await bench.change(7, ["check.sh": Self.check(fails: true)])
+                shown.propose(broken)
                 _ = try await bench.pipectl("notify")
                 #expect(try await daemon.ended(1).verdict == .failed)
                 try await eventually("the failure at the forge") {
@@ -127,9 +146,12 @@ import Testing
                 let comment = try #require(shown.comments.first)
                 #expect(comment.change == "7")
                 #expect(comment.body.contains("adds") && comment.body.contains("expected 3, got 4"))
-                #expect(!comment.body.contains(" @everyone"), "nobody is mentioned")
+                // Forges notify nobody who is named in a block of code.
+                let prose = comment.body.split(separator: "```").enumerated().filter { $0.offset % 2 == 0 }
+                #expect(prose.allSatisfy { !$0.element.contains("@everyone") }, "nobody is mentioned")
 
                 let mended = try await bench.change(7, ["check.sh": Self.check(fails: false)])
+                shown.propose(mended)
                 _ = try await bench.pipectl("notify")
                 #expect(try await daemon.ended(2).verdict == .passed)
                 try await eventually("the mended change at the forge") {
@@ -140,6 +162,30 @@ import Testing
                 #expect(shown.madeComments == 1)
                 #expect(shown.status(broken) == "failure", "the older commit keeps its verdict")
                 #expect(daemon.events(.forgeRefused).isEmpty && daemon.events(.forgeUnusable).isEmpty)
+                #expect(await daemon.stop() == 0)
+            }
+        }
+        try await forge.close()
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func `a forge that can't say who pushed a change is asked with pauses, and the run needs approval`() async throws {
+        let shown = Shown()
+        // Its list of changes fails, too.
+        let forge = try await ForgeDouble { asked in
+            asked.path.contains("/pulls") ? .json(502, "{}") : shown.answer(asked)
+        }
+        try await Bench.with(Self.workflow) { bench in
+            try await bench.withDaemon { daemon in
+                try await daemon.event(.baseline)
+                let connected = try await connect(bench, forge, token: "token-of-a-bot")
+                try #require(connected.code == 0, "\(connected.errors)")
+                let head = try await bench.change(7, ["check.sh": Self.check(fails: false)])
+                _ = try await bench.pipectl("notify")
+                try await daemon.event(.runNeedsApproval)
+                try await eventually("the pending status") { shown.status(head) == "pending" }
+                let asked = forge.requests.count { $0.path.contains("/pulls") }
+                #expect(asked < 10, "each failure doubles the pause; asked \(asked) times")
                 #expect(await daemon.stop() == 0)
             }
         }

@@ -41,13 +41,16 @@ final class ForgeInbox: Sendable {
         /// ``known`` by age, from `oldest` on around the end.
         var order: [Data] = []
         var oldest = 0
+        /// The task that waits for an arrival.
+        var waiter: CheckedContinuation<Void, Never>?
+
+        mutating func takeWaiter() -> CheckedContinuation<Void, Never>? {
+            defer { waiter = nil }
+            return waiter
+        }
     }
 
     private let state = Mutex(State())
-    private let arrivals: AsyncStream<Void>
-    private let arrival: AsyncStream<Void>.Continuation
-
-    init() { (arrivals, arrival) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
     /// Takes the codes that an earlier process remembered, oldest first.
     func remember(_ codes: [Data]) {
@@ -60,15 +63,15 @@ final class ForgeInbox: Sendable {
     ///
     /// - Parameter codes: What names it: all of them are remembered, and any that is known makes it a repetition.
     func take(_ hint: ForgeHint, codes: [Data]) -> Outcome {
-        let outcome = state.withLock { state -> Outcome in
-            guard !codes.contains(where: state.known.contains) else { return .known }
-            if case .button = hint, state.contents.buttons.count >= Self.mostButtons { return .full }
+        let (outcome, waiter) = state.withLock { state -> (Outcome, CheckedContinuation<Void, Never>?) in
+            guard !codes.contains(where: state.known.contains) else { return (.known, nil) }
+            if case .button = hint, state.contents.buttons.count >= Self.mostButtons { return (.full, nil) }
             for code in codes { Self.remember(code, &state) }
             state.contents.codes = (state.contents.codes + codes).suffix(Self.mostRemembered)
             state.contents.add(hint)
-            return .taken
+            return (.taken, state.takeWaiter())
         }
-        if outcome == .taken { arrival.yield() }
+        waiter?.resume()
         return outcome
     }
 
@@ -91,9 +94,22 @@ final class ForgeInbox: Sendable {
         }
     }
 
-    /// Returns when something has arrived since the call before it returned, or the task is cancelled. One task waits.
+    /// Returns when something has arrived that nobody has taken out, or the task is cancelled. One task waits.
+    ///
+    /// A stream would end for good when a task that waits for it is cancelled, and every pause ends with that.
     func wait() async {
-        for await _ in arrivals { return }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    if Task.isCancelled || !state.contents.isEmpty { return true }
+                    state.waiter = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.takeWaiter() }?.resume()
+        }
     }
 }
 

@@ -32,6 +32,8 @@ actor ForgeReceiver {
     private var changes: Set<Int> = []
     private var failures = 0
     private var pollAt = Date.distantPast
+    /// After a failure, the forge is not asked before.
+    private var retryAt = Date.distantPast
 
     init(
         _ record: ForgeRecord, index: Store.Index, sessions: ForgeSessions, host: ForgeHost, log: Logger,
@@ -62,6 +64,8 @@ actor ForgeReceiver {
             try await index.keepForgeDeliveries(contents.codes, of: record.repository)
             try await index.keepForgePushes(
                 contents.pushes.mapValues { ForgePusher(login: $0.login, id: $0.id) }, of: record.repository)
+            // A hint that comes meanwhile does not shorten the pause that the forge asked for.
+            guard retryAt <= now() else { return retryAt }
             try await work()
             if failures > 0 {
                 log.notice(
@@ -79,7 +83,8 @@ actor ForgeReceiver {
                 )
             }
             let pause = min(pow(2, Double(min(failures, 20))), Self.longestPause)
-            return max(error.retryAt ?? .distantPast, now().addingTimeInterval(pause))
+            retryAt = max(error.retryAt ?? .distantPast, now().addingTimeInterval(pause))
+            return retryAt
         }
     }
 

@@ -74,7 +74,8 @@ final class Machine: Sendable {
             output: "\(folder)/machine-\(UInt64.random(in: .min ... .max)).")
         begun(child)
         let limit = ContinuousClock.now + .seconds(20)
-        while !FileManager.default.fileExists(atPath: socket) {
+        // The file exists before the machine listens to it.
+        while (try? Connection(to: socket)) == nil {
             guard ContinuousClock.now < limit else { throw PlaceProblem(reason: "no machine", mayHaveActed: false) }
             usleep(2_000)
         }
@@ -143,10 +144,8 @@ private final class Connection: Sendable {
                 reach(file, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        guard code == 0 else {
-            closeFile(file)
-            throw PlaceProblem(reason: "the machine can't be reached", mayHaveActed: false)
-        }
+        // `deinit` closes the file then, too: all properties have their values.
+        guard code == 0 else { throw PlaceProblem(reason: "the machine can't be reached", mayHaveActed: false) }
     }
 
     deinit { closeFile(file) }

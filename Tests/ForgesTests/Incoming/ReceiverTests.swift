@@ -353,3 +353,29 @@ extension ForgeInbox.Contents {
         #expect(double.requests.first?.json["content"] == "-1")
     }
 }
+
+@Suite struct InboxTests {
+    @Test(.timeLimit(.minutes(1))) func `a wait that was cancelled does not end the next one`() async throws {
+        let inbox = ForgeInbox()
+        let cancelled = Task { await inbox.wait() }
+        cancelled.cancel()
+        await cancelled.value
+        let isOver = Mutex(false)
+        let waiting = Task {
+            await inbox.wait()
+            isOver.withLock { $0 = true }
+            return inbox.empty()
+        }
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(!isOver.withLock { $0 })
+        #expect(inbox.take(.comment(change: 7), codes: [Data("1".utf8)]) == .taken)
+        #expect(await waiting.value.commented == [7])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `what arrives before the wait ends it at once`() async {
+        let inbox = ForgeInbox()
+        #expect(inbox.take(.refs, codes: [Data("1".utf8)]) == .taken)
+        await inbox.wait()
+        #expect(!inbox.empty().isEmpty)
+    }
+}
