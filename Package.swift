@@ -197,10 +197,21 @@ let package = Package(
                 "Sandbox", "Store", "TerminalText", "Watching", "WorkflowPrograms",
             ], swiftSettings: settings),
         .target(
+            name: "Pages",
+            dependencies: [
+                "Control", "DaemonLog", "Pipeline", "Reports", "Results", "Store", "TerminalText",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], swiftSettings: settings),
+        .target(
             name: "Daemon",
             dependencies: [
                 "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Engine", "Evaluating", "Forges",
-                "Git", "Landing", "MergeQueue", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Running",
+                "Git", "Landing", "MergeQueue", "Pages", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Running",
                 "Sandbox",
                 "StateFiles", "Store", "SystemCalls", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),

@@ -1,4 +1,8 @@
 import Landing
+import Pages
+import Reports
+import Engine
+import Foundation
 import DaemonLog
 import Archive
 import Control
@@ -40,9 +44,37 @@ extension Daemon {
             resultFile: { [store = requests.queries.bundles.store] in try await store.resultFile($0, $1) })
         var services: [any Service] = [UntilShutdown { await links.run() }]
         if let listen {
-            services.append(WebhookServer(endpoint, options: listen, log: log))
+            // Whoever a proxy lets in would be somebody of this machine to the pages, which ask for no login.
+            let pages = listen.address.isLoopback && options.listen.url == nil ? pages() : nil
+            services.append(WebhookServer(endpoint, options: listen, log: log, others: pages?.responder))
+            if let pages { services.append(pages) }
         }
         return services
+    }
+
+    /// The pages of this build box.
+    private func pages() -> Pages {
+        let bundles = requests.queries.bundles
+        let (news, handler) = (board.news, requests)
+        let host = PagesHost(
+            answer: { request in
+                let reply = Mutex<DaemonReply?>(nil)
+                try await handler.answer(request, by: getuid()) { answer in reply.withLock { $0 = $0 ?? answer } }
+                return reply.withLock { $0 } ?? .refused(RequestError(.usage, "the daemon gave no answer"))
+            },
+            document: { try await bundles.archivedDocument($0) },
+            log: { run, file in
+                let times = LogTimes((try? await bundles.store.log(run, file + ".times")) ?? [])
+                return ReportLog(bytes: try await bundles.store.log(run, file)) { times.milliseconds(at: $0) }
+            },
+            news: {
+                let seen = Mutex(news.mark(of: []))
+                return {
+                    await news.wait(since: seen.withLock { $0 })
+                    seen.withLock { $0 = news.mark(of: []) }
+                }
+            }, index: state.index)
+        return Pages(host, machine: ProcessInfo.processInfo.hostName, log: log)
     }
 
     /// What this daemon does for what its forges tell.

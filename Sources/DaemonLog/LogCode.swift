@@ -175,6 +175,8 @@ public enum LogCode: String, Sendable, CaseIterable {
     case forgeRefused = "forge-refused"
     /// A forge does not answer; it is asked again.
     case forgeUnreachable = "forge-unreachable"
+    /// A page for a browser could not be made.
+    case pageFailed = "page-failed"
     /// A forge answers again.
     case forgeReachable = "forge-reachable"
     /// A person asked for something at the forge.

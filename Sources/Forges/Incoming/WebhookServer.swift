@@ -1,7 +1,7 @@
 import DaemonLog
 import Foundation
 import HTTPTypes
-import Hummingbird
+public import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
 public import Logging
@@ -10,10 +10,10 @@ import NIOHTTPTypes
 import NIOSSL
 public import ServiceLifecycle
 
-/// Hears webhooks over HTTP until its group shuts down.
+/// Hears webhooks over HTTP until its group shuts down, and hands other requests on.
 public struct WebhookServer: Service {
     /// Connections that are open at a time; more wait in the kernel.
-    static let mostConnections = 128
+    static let mostConnections = 1_024
     /// Longest time for one request to arrive, and for a connection to say nothing, in seconds.
     static let deadline = 10.0
 
@@ -21,22 +21,29 @@ public struct WebhookServer: Service {
     private let options: ListenOptions
     private let deadline: Double
     private let log: Logger
+    private let others: Others?
     private let whenListening: @Sendable (_ port: Int) async -> Void
 
-    /// - Parameter whenListening: Called with the port once it accepts connections.
+    /// Answers requests that are no webhooks.
+    public typealias Others = @Sendable (Request) async -> Response
+
+    /// - Parameters:
+    ///   - others: Answers requests whose path does not begin with `/hooks/`; nil: they are refused.
+    ///   - whenListening: Called with the port once it accepts connections.
     public init(
-        _ endpoint: WebhookEndpoint, options: ListenOptions, log: Logger,
+        _ endpoint: WebhookEndpoint, options: ListenOptions, log: Logger, others: Others? = nil,
         whenListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) {
-        self.init(endpoint, options: options, deadline: Self.deadline, log: log, whenListening: whenListening)
+        self.init(
+            endpoint, options: options, deadline: Self.deadline, log: log, others: others, whenListening: whenListening)
     }
 
     init(
-        _ endpoint: WebhookEndpoint, options: ListenOptions, deadline: Double, log: Logger,
+        _ endpoint: WebhookEndpoint, options: ListenOptions, deadline: Double, log: Logger, others: Others? = nil,
         whenListening: @escaping @Sendable (_ port: Int) async -> Void
     ) {
         (self.endpoint, self.options, self.deadline) = (endpoint, options, deadline)
-        (self.log, self.whenListening) = (log, whenListening)
+        (self.log, self.others, self.whenListening) = (log, others, whenListening)
     }
 
     /// - Throws: ``ForgeError`` with `.badAddress` where the address is taken, or the certificate can't be used.
@@ -91,6 +98,7 @@ public struct WebhookServer: Service {
             headers[field.name.canonicalName] = field.value
         }
         let path = request.head.path ?? ""
+        if let others, !path.hasPrefix("/hooks/") { return await others(request) }
         if let refusal = endpoint.refusal(method: request.method.rawValue, path: path, headers: headers) {
             return response(refusal, closes: true)
         }

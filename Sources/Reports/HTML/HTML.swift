@@ -1,34 +1,40 @@
-import TerminalText
+package import TerminalText
 
 /// HTML that is safe by construction: literals are markup, and interpolated values are escaped.
 ///
 ///     page += "<li>\(test.name) took \(milliseconds) ms</li>"
 ///
 /// Only interpolating other ``HTML`` and ``append(ansi:with:)`` bypass the escaping.
-struct HTML: ExpressibleByStringInterpolation, Sendable {
-    private(set) var bytes: [UInt8] = []
+package struct HTML: ExpressibleByStringInterpolation, Sendable {
+    package private(set) var bytes: [UInt8] = []
 
-    init() {}
+    package init() {}
 
-    init(stringLiteral value: StaticString) {
+    package init(stringLiteral value: StaticString) {
         value.withUTF8Buffer { bytes.append(contentsOf: $0) }
     }
 
-    init(stringInterpolation: StringInterpolation) { bytes = stringInterpolation.html.bytes }
+    package init(stringInterpolation: StringInterpolation) { bytes = stringInterpolation.html.bytes }
 
     /// Our own style sheet or script: constants of this program, or rules that contain only numbers.
-    init(trusted text: String) { bytes = Array(text.utf8) }
+    package init(trusted text: String) { bytes = Array(text.utf8) }
 
-    var text: String { String(decoding: bytes, as: UTF8.self) }
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    var isEmpty: Bool { bytes.isEmpty }
+    package var isEmpty: Bool { bytes.isEmpty }
 
-    static func += (html: inout HTML, more: HTML) { html.bytes.append(contentsOf: more.bytes) }
+    package static func += (html: inout HTML, more: HTML) { html.bytes.append(contentsOf: more.bytes) }
 
-    mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
+    package static func + (html: HTML, more: HTML) -> HTML {
+        var sum = html
+        sum += more
+        return sum
+    }
+
+    package mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
 
     /// Appends text of several lines: line feeds remain, colours are removed.
-    mutating func append(text: String) {
+    package mutating func append(text: String) {
         if text.utf8.allSatisfy({ $0 < 0x7F && ($0 >= 0x20 || $0 == 0x0A) && !HTML.isSpecial($0) }) {
             bytes.append(contentsOf: text.utf8)
         } else {
@@ -37,7 +43,7 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
     }
 
     /// Appends a line of a log, with its colours.
-    mutating func append(ansi line: UnsafeBufferPointer<UInt8>, with renderer: inout ANSIHTML) {
+    package mutating func append(ansi line: UnsafeBufferPointer<UInt8>, with renderer: inout ANSIHTML) {
         renderer.append(line: line, to: &bytes)
     }
 
@@ -48,28 +54,28 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
         }
     }
 
-    struct StringInterpolation: StringInterpolationProtocol {
+    package struct StringInterpolation: StringInterpolationProtocol {
         var html = HTML()
 
-        init(literalCapacity: Int, interpolationCount: Int) {
+        package init(literalCapacity: Int, interpolationCount: Int) {
             html.bytes.reserveCapacity(literalCapacity + interpolationCount * 16)
         }
 
-        mutating func appendLiteral(_ literal: StaticString) {
+        package mutating func appendLiteral(_ literal: StaticString) {
             literal.withUTF8Buffer { html.bytes.append(contentsOf: $0) }
         }
 
         /// A name, path or sentence on one line: all its characters are visible, and none has an effect.
-        mutating func appendInterpolation(_ name: String) {
+        package mutating func appendInterpolation(_ name: String) {
             html.append(text: TerminalText.name(name, limit: 4_000))
         }
 
-        mutating func appendInterpolation(_ number: Int) { html.bytes.append(contentsOf: String(number).utf8) }
+        package mutating func appendInterpolation(_ number: Int) { html.bytes.append(contentsOf: String(number).utf8) }
 
-        mutating func appendInterpolation(_ number: Int64) { html.bytes.append(contentsOf: String(number).utf8) }
+        package mutating func appendInterpolation(_ number: Int64) { html.bytes.append(contentsOf: String(number).utf8) }
 
-        mutating func appendInterpolation(_ other: HTML) { html += other }
+        package mutating func appendInterpolation(_ other: HTML) { html += other }
 
-        mutating func appendInterpolation(text: String) { html.append(text: text) }
+        package mutating func appendInterpolation(text: String) { html.append(text: text) }
     }
 }

@@ -36,11 +36,14 @@ struct HTMLReport {
         return copy.page().text
     }
 
-    private mutating func page() -> HTML {
-        // The body comes first, because only then it is known which colours the logs use.
+    /// The report without the page around it.
+    mutating func parts() -> PageParts {
+        let body = sections()
+        return PageParts(banner: banner(), body: body, style: timelineGrid + ansi.stylesheet)
+    }
+
+    private mutating func sections() -> HTML {
         var body = HTML()
-        body += banner()
-        body += "<main id=\"main\">\n"
         body += subject()
         body += fixes()
         body += failures()
@@ -53,6 +56,14 @@ struct HTMLReport {
         body += stepLogs()
         body += artifacts()
         body += reproduction()
+        return body
+    }
+
+    private mutating func page() -> HTML {
+        // The body comes first, because only then it is known which colours the logs use.
+        var body = banner()
+        body += "<main id=\"main\">\n"
+        body += sections()
         body += "</main>\n"
         body += footer()
         let policy: HTML = """

@@ -1,9 +1,9 @@
-import Results
+package import Results
 
 /// The results and durations of a test as a picture for a page.
-enum TrendPicture {
+package enum TrendPicture {
     /// A bar for each run: its height is the duration, its colour the result.
-    static func svg(of trend: TestTrend) -> HTML {
+    package static func svg(of trend: TestTrend) -> HTML {
         let points = Array(trend.points.suffix(Sparkline.limit))
         let most = points.compactMap(\.duration).filter(\.isFinite).max() ?? 0
         let failed = points.count { $0.status.isFailure }

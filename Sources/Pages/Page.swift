@@ -1,0 +1,165 @@
+import Foundation
+import Reports
+import Results
+import TerminalText
+
+/// A page: sections that the server renders, and that a browser replaces one by one as they change.
+struct Page: Sendable {
+    struct Section: Sendable {
+        /// Unique on the page; the element's id.
+        var id: String
+        /// Above the section; empty for none.
+        var title: String
+        var html: HTML
+    }
+
+    var title: String
+    /// The same on the command line.
+    var command: String
+    var sections: [Section]
+    /// Whether sections change while somebody looks.
+    var isLive = true
+    /// Rules of this page alone.
+    var style = ""
+    /// Class of the body, for the colour of a verdict.
+    var bodyClass = ""
+    /// Whether what it showed live is over: a browser loads the page that is there now.
+    var isOver = false
+    /// How far a log is shown that goes on; nil for other pages.
+    var logOffset: LogLines.Mark?
+
+    init(_ title: String, command: String, _ sections: [Section]) {
+        (self.title, self.command, self.sections) = (title, command, sections)
+    }
+}
+
+extension Page.Section {
+    init(_ id: String, _ title: String = "", _ html: HTML) { self.init(id: id, title: title, html: html) }
+}
+
+/// Pieces that several pages have.
+enum Piece {
+    static func link(_ path: [String], query: [(String, String)] = [], _ text: HTML) -> HTML {
+        "<a href=\"\(href(path, query))\">\(text)</a>"
+    }
+
+    /// A path of this site. All of it is encoded, so that it is safe in an attribute.
+    static func href(_ path: [String], _ query: [(String, String)] = []) -> HTML {
+        var text = "/" + path.map(PageRequest.part).joined(separator: "/")
+        if !query.isEmpty {
+            text += "?" + query.map { "\(PageRequest.part($0))=\(PageRequest.part($1))" }.joined(separator: "&amp;")
+        }
+        return HTML(trusted: text)
+    }
+
+    static func run(_ id: RunID) -> HTML { link(["runs", "\(id)"], "run \(id)") }
+
+    static func repository(_ name: String) -> HTML { link(["repositories", name], "\(name)") }
+
+    static func change(_ name: String, of repository: String) -> HTML {
+        link(["repositories", repository, "changes", name], "change \(name)")
+    }
+
+    static func commit(_ id: String) -> HTML { "<code title=\"\(id)\">\(String(id.prefix(10)))</code>" }
+
+    static func time(_ date: Date) -> HTML {
+        "<time datetime=\"\(date.iso8601)\">\(Figures.dateAndTime(date))</time>"
+    }
+
+    /// The verdict or state of a run: a symbol, which has a colour, and a word.
+    static func verdict(_ run: RunSummary) -> HTML {
+        if run.heldFor != nil { return sign(.needsApproval) }
+        guard let verdict = run.verdict else {
+            return "<span class=\"v v-live\"><span aria-hidden=\"true\">\(run.state == .running ? "▶" : "·")</span> "
+                + "\(run.state.rawValue)</span>"
+        }
+        return sign(verdict)
+    }
+
+    static func sign(_ verdict: Verdict) -> HTML {
+        "<span class=\"v v-\(HTML(trusted: verdict.rawValue))\"><span aria-hidden=\"true\">\(Wording.symbol(verdict))"
+            + "</span> \(verdict.title)</span>"
+    }
+
+    static func sign(_ status: StepStatus) -> HTML {
+        "<span class=\"v s-\(HTML(trusted: status.rawValue))\"><span aria-hidden=\"true\">\(Wording.symbol(status))"
+            + "</span> \(Wording.title(status))</span>"
+    }
+
+    /// What a run is about: a change, a branch or a tag.
+    static func subject(_ run: RunSummary) -> HTML {
+        if let change = run.change { return Self.change(change, of: run.repository) }
+        let name = run.ref.hasPrefix("refs/heads/") ? run.ref.dropFirst(11) : run.ref.dropFirst(0)
+        return "\(String(name.hasPrefix("refs/tags/") ? "tag " + name.dropFirst(10) : name))"
+    }
+
+    /// A table of runs; a sentence where there are none.
+    ///
+    /// - Parameter label: The table's name, which no other one of the page has.
+    static func table(
+        _ runs: [RunSummary], _ label: String, none: StaticString, showsRepository: Bool = true
+    ) -> HTML {
+        guard !runs.isEmpty else { return "<p class=\"quiet\">\(HTML(stringLiteral: none))</p>\n" }
+        var html: HTML = """
+            <div class="scroll" role="region" tabindex="0" aria-label="\(label)"><table>
+            <thead><tr><th scope="col">Run</th><th scope="col">Verdict</th><th scope="col">Workflow</th>
+            """
+        if showsRepository { html += "<th scope=\"col\">Repository</th>" }
+        html += """
+            <th scope="col">About</th><th scope="col">Commit</th><th scope="col">Took</th><th scope="col">When</th></tr></thead>
+            <tbody>
+
+            """
+        for run in runs {
+            html += "<tr><td>\(link(["runs", "\(run.id)"], "\(run.id)"))</td><td>\(verdict(run))</td>"
+            html += "<td>\(run.workflow)</td>"
+            if showsRepository { html += "<td>\(repository(run.repository))</td>" }
+            html += "<td>\(subject(run)) <span class=\"quiet\">\(run.title ?? "")</span></td><td>\(commit(run.head))</td>"
+            html += "<td class=\"n\">\(run.duration.map(Figures.duration) ?? "")</td>"
+            html += "<td>\(time(run.endedAt ?? run.startedAt ?? run.createdAt))</td></tr>\n"
+        }
+        html += "</tbody></table></div>\n"
+        return html
+    }
+
+    /// The last runs as bars, the newest on the right: the height is the duration, the colour the verdict.
+    static func sparkline(_ newestFirst: [RunSummary]) -> HTML {
+        let runs = newestFirst.filter { $0.verdict != nil }.prefix(40).reversed()
+        guard !runs.isEmpty else { return "" }
+        let most = max(runs.compactMap(\.duration).max() ?? 0, 0.001)
+        let width = runs.count * 6
+        let failed = runs.count { $0.verdict == .failed }
+        var html: HTML = """
+            <svg class="spark" role="img" width="\(width)" height="24" viewBox="0 0 \(width) 24">\
+            <title>the last \(runs.count) runs: \(failed) failed</title>
+            """
+        for (place, run) in runs.enumerated() {
+            let height = max(4, Int((run.duration ?? 0) / most * 24))
+            html += "<rect class=\"b-\(HTML(trusted: run.verdict?.rawValue ?? ""))\" x=\"\(place * 6)\" "
+            html += "y=\"\(24 - height)\" width=\"5\" height=\"\(height)\"/>"
+        }
+        html += "</svg>"
+        return html
+    }
+
+    /// A form with one button that asks for an action.
+    ///
+    /// - Parameter fields: Further fields, by their names.
+    static func button(_ title: StaticString, to path: [String], _ token: String, fields: [(String, String)] = []) -> HTML {
+        var html: HTML = "<form method=\"post\" action=\"\(href(path))\"><input type=\"hidden\" name=\"token\" value=\"\(token)\">"
+        for (name, value) in fields { html += "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">" }
+        html += "<button>\(HTML(stringLiteral: title))</button></form>"
+        return html
+    }
+}
+
+extension Page.Section {
+    /// The element that a browser replaces.
+    var rendered: HTML {
+        var whole: HTML = "<section id=\"\(id)\">"
+        if !title.isEmpty { whole += "<h2>\(title)</h2>\n" }
+        whole += html
+        whole += "</section>\n"
+        return whole
+    }
+}

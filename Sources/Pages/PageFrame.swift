@@ -1,0 +1,77 @@
+import Reports
+import Results
+
+/// What is around every page: the head, the navigation, the command line, and the search.
+struct PageFrame: Sendable {
+    /// The name of this machine.
+    let host: String
+
+    /// - Parameter nonce: What lets this answer's own style rules pass the policy.
+    func render(_ page: Page, path: [String], query: [(String, String)], nonce: String) -> HTML {
+        var html: HTML = """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <title>\(page.title) · pipectl on \(host)</title>
+            <link rel="stylesheet" href="/assets/report.css">
+            <link rel="stylesheet" href="/assets/site.css">
+            <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+            <link rel="alternate" type="application/atom+xml" title="Runs" href="/feeds/runs.atom">
+
+            """
+        if !page.style.isEmpty { html += "<style nonce=\"\(nonce)\">\(HTML(trusted: page.style))</style>\n" }
+        html += """
+            <script src="/assets/site.js" defer></script>
+            <script src="/assets/report.js" defer></script>
+            </head>
+            <body class="\(page.bodyClass)"
+            """
+        if page.isLive { html += " data-live=\"/live\(Piece.href(path, query))\"" }
+        if let mark = page.logOffset {
+            html += " data-log=\"\(Piece.href(path + ["follow"], query))\" data-from=\"\(mark.description)\""
+        }
+        html += """
+            >
+            <a class="skip" href="#main">Skip to the content</a>
+            <header class="site"><nav aria-label="Site"><a class="home" href="/">pipectl</a>
+            <a href="/runs">Runs</a> <a href="/tests">Tests</a> <a href="/queue">Queue</a> <a href="/machine">Machine</a></nav>
+            <form role="search" method="get" action="/search"><input type="search" name="q" id="q" aria-label="Find a run, commit, change, branch or test" placeholder="Find ( / )"></form>
+            <span id="live" class="quiet" role="status"></span></header>
+            <main id="main">
+
+            """
+        if page.bodyClass.isEmpty { html += "<h1>\(page.title)</h1>\n" }
+        for section in page.sections { html += section.rendered }
+        html += """
+            </main>
+            <footer class="in quiet">On the command line: <code class="all">\(page.command)</code></footer>
+            </body>
+            </html>
+
+            """
+        return html
+    }
+
+    /// The page of a request that went wrong.
+    func render(_ problem: PageProblem, nonce: String) -> HTML {
+        var page = Page(
+            Self.title(problem.code), command: "pipectl status", [.init("problem", "", "<p>\(text: problem.reason)</p>\n")])
+        page.isLive = false
+        return render(page, path: [], query: [], nonce: nonce)
+    }
+
+    private static func title(_ code: PageProblem.Code) -> String {
+        switch code {
+        case .badRequest: "This request can't be read"
+        case .forbidden: "Not allowed"
+        case .notFound: "Not found"
+        case .wrongMethod: "Wrong method"
+        case .refused: "Refused"
+        case .tooLarge: "Too large"
+        case .broken: "This page can't be shown now"
+        }
+    }
+}

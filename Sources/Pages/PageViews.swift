@@ -1,0 +1,346 @@
+import Pipeline
+import Control
+import Foundation
+import Reports
+import Results
+import Store
+
+/// The pages, each made from what the daemon says at the moment.
+struct PageViews: Sendable {
+    let host: PagesHost
+
+    /// The page at a path; nil where there is none.
+    ///
+    /// - Parameter token: What forms contain; nil where the reader can't act.
+    func page(_ request: PageRequest, token: String?) async throws -> Page? {
+        let path = request.path
+        switch (path.first, path.count) {
+        case (nil, 0): return try await overview()
+        case ("runs", 1): return try await runs(request)
+        case ("runs", 2): return try await run(try id(path[1]), token: token)
+        case ("runs", 4) where path[2] == "steps": return try await log(try id(path[1]), path[3], request)
+        case ("repositories", 2): return try await repository(path[1])
+        case ("repositories", 4) where path[2] == "changes":
+            return try await change(path[3], of: path[1], token: token)
+        case ("tests", 1): return try await tests(request)
+        case ("tests", 2) where path[1] == "history": return try await history(request)
+        case ("queue", 1): return try await queues()
+        case ("machine", 1): return try await machine()
+        case ("search", 1): return try await search(request)
+        default: return nil
+        }
+    }
+
+    func id(_ text: String) throws -> RunID {
+        guard let number = Int64(text), number > 0 else { throw PageProblem(.notFound, "there is no run \"\(text)\"") }
+        return number
+    }
+
+    // MARK: Overview
+
+    private func overview() async throws -> Page {
+        let status = try await host.status()
+        let ended = try await host.runs(query(states: [.ended], limit: 10))
+        var failed = query(states: [.ended], limit: 8)
+        failed.verdicts = [.failed, .conflict, .definitionError, .infrastructure]
+        let bad = try await host.runs(failed)
+        var sections: [Page.Section] = []
+        if let obstacle = status.obstacle {
+            sections.append(.init("obstacle", "", "<p class=\"notice\">No run starts: \(text: obstacle)</p>\n"))
+        }
+        sections.append(.init("running", "Running", running(status.running)))
+        if !status.held.isEmpty {
+            sections.append(
+                .init("held", "Waiting for approval", Piece.table(status.held, "Runs that wait for approval", none: "No run waits for approval.")))
+        }
+        sections.append(.init("queue", "Queued", Piece.table(status.queued, "Queued runs", none: "No run is queued.")))
+        sections.append(.init("failed", "Failed last", Piece.table(bad, "Runs that failed last", none: "No run has failed.")))
+        sections.append(.init("ended", "Ended last", Piece.table(ended, "Runs that ended last", none: "No run has ended yet.")))
+        sections.append(.init("repositories", "Repositories", try await repositories(status)))
+        return Page("Overview", command: "pipectl status", sections)
+    }
+
+    private func query(
+        repository: String? = nil, states: [RunState] = [], limit: Int
+    ) -> RunsQuery {
+        var query = RunsQuery(repository: repository, states: states, limit: limit)
+        query.hidesBackground = true
+        return query
+    }
+
+    private func running(_ runs: [LiveRun]) -> HTML {
+        guard !runs.isEmpty else { return "<p class=\"quiet\">No run is running.</p>\n" }
+        var html: HTML = "<ul class=\"cards\">\n"
+        for run in runs {
+            let ended = run.steps.count { $0.record.status.isFinal }
+            html += "<li><p><b>\(Piece.run(run.id))</b> \(run.workflow) of \(Piece.repository(run.repository)), "
+            html += "\(run.subject) <span class=\"quiet\">\(run.phase.rawValue), since \(Piece.time(run.startedAt))</span></p>\n"
+            if !run.steps.isEmpty {
+                html += "<progress max=\"\(run.steps.count)\" value=\"\(ended)\" "
+                html += "aria-label=\"steps that have ended\">\(ended) of \(run.steps.count)</progress>\n"
+                html += steps(of: run, limit: 12)
+            }
+            html += "</li>\n"
+        }
+        html += "</ul>\n"
+        return html
+    }
+
+    /// The steps of a live run, those that run or failed first where there are many.
+    private func steps(of run: LiveRun, limit: Int) -> HTML {
+        var chosen = Array(run.steps.enumerated())
+        if chosen.count > limit {
+            let rank: (LiveRun.Step) -> Int = { step in
+                step.record.status == .running ? 0 : step.record.status.isFailure ? 1 : step.record.status.isFinal ? 3 : 2
+            }
+            chosen = Array(chosen.sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.prefix(limit))
+        }
+        var html: HTML = "<ol class=\"steps\">\n"
+        for (place, step) in chosen {
+            html += "<li>\(Piece.sign(step.record.status)) "
+            if step.attempt > 0 {
+                html += Piece.link(["runs", "\(run.id)", "steps", "\(place + 1)"], "\(step.record.name)")
+            } else {
+                html += "\(step.record.name)"
+            }
+            if let started = step.startedAt, step.record.status == .running {
+                html += " <span class=\"quiet\">since \(Piece.time(started))</span>"
+            } else if let seconds = step.record.duration {
+                html += " <span class=\"quiet\">\(Figures.duration(seconds))</span>"
+            }
+            if let why = step.waitsFor ?? step.record.reason { html += "<br><span class=\"quiet\">\(why)</span>" }
+            if step.record.status == .running, let line = step.lastLine, !line.isEmpty {
+                html += "<br><code class=\"last\">\(line)</code>"
+            }
+            html += "</li>\n"
+        }
+        html += "</ol>\n"
+        if run.steps.count > chosen.count {
+            html += "<p class=\"quiet\">and \(run.steps.count - chosen.count) more steps</p>\n"
+        }
+        return html
+    }
+
+    private func repositories(_ status: DaemonStatus) async throws -> HTML {
+        let watched = status.repositories.filter(\.isWatched)
+        guard !watched.isEmpty else {
+            return "<p class=\"quiet\">No repository is watched: <code>pipectl watch PATH</code></p>\n"
+        }
+        var html: HTML = "<ul class=\"cards\">\n"
+        for one in watched.prefix(200) {
+            let runs = try await host.runs(query(repository: one.name, states: [.ended], limit: 40))
+            html += "<li><p><b>\(Piece.repository(one.name))</b> <span class=\"quiet\">\(one.location)</span></p>\n"
+            html += "<p>\(Piece.sparkline(runs)) "
+            let open = one.changes.filter { $0.value > 0 }.sorted { $0.key < $1.key }
+            html += "\(open.isEmpty ? "no open change" : open.map { "\($0.value) \($0.key)" }.joined(separator: ", "))"
+            if let target = one.target { html += ", into \(target)" }
+            html += "</p>\n"
+            if let advice = one.advice { html += "<p class=\"notice\">\(text: advice)</p>\n" }
+            html += "</li>\n"
+        }
+        html += "</ul>\n"
+        return html
+    }
+
+    // MARK: Runs
+
+    private func runs(_ request: PageRequest) async throws -> Page {
+        var query = query(repository: request.value("repository"), limit: 50)
+        query.workflow = request.value("workflow")
+        query.change = request.value("change")
+        query.branch = request.value("branch")
+        query.commit = request.value("commit")
+        query.verdicts = request.value("verdict").flatMap(Verdict.init).map { [$0] } ?? []
+        query.before = request.value("before").flatMap(Int64.init)
+        let runs = try await host.runs(query)
+        var html: HTML = "<form class=\"filter\" method=\"get\" action=\"/runs\">\n"
+        for name in ["repository", "workflow", "branch", "change", "commit"] {
+            html += "<label>\(name) <input name=\"\(name)\" value=\"\(request.value(name) ?? "")\"></label>\n"
+        }
+        html += "<label>verdict <select name=\"verdict\"><option value=\"\">any</option>"
+        for verdict in Verdict.allCases {
+            let chosen = request.value("verdict") == verdict.rawValue
+            html += "<option value=\"\(verdict.rawValue)\"\(HTML(trusted: chosen ? " selected" : ""))>\(verdict.title)</option>"
+        }
+        html += "</select></label> <button>Show</button></form>\n"
+        html += Piece.table(runs, "Runs", none: "No run is like that.")
+        if runs.count == 50, let last = runs.last {
+            let kept = request.query.filter { $0.key != "before" && !$0.value.isEmpty }.sorted { $0.key < $1.key }
+            html += "<p>\(Piece.link(["runs"], query: kept + [("before", "\(last.id)")], "Older runs"))</p>\n"
+        }
+        var page = Page("Runs", command: "pipectl runs", [.init("runs", "Runs", html)])
+        page.isLive = request.value("before") == nil
+        return page
+    }
+
+    private func run(_ id: RunID, token: String?) async throws -> Page {
+        let detail = try await host.run(id)
+        let summary = detail.summary
+        var actions: HTML = ""
+        if let token { actions = self.actions(summary, token) }
+        if summary.state == .ended, let document = try? await host.document(id) {
+            return ended(document, summary, actions)
+        }
+        var head: HTML = "<p>\(Piece.verdict(summary)) \(summary.workflow) of \(Piece.repository(summary.repository)), "
+        head += "\(Piece.subject(summary)) at \(Piece.commit(summary.head))</p>\n"
+        if let title = summary.title { head += "<p>\(title)</p>\n" }
+        if let why = summary.heldFor ?? summary.reason { head += "<p class=\"notice\">\(text: why)</p>\n" }
+        if let behind = detail.behind, behind > 0 { head += "<p class=\"quiet\">\(behind) runs are before it.</p>\n" }
+        var sections = [Page.Section("state", "", head + actions)]
+        if let live = detail.live {
+            sections.append(.init("steps", "Steps", live.steps.isEmpty ? "<p class=\"quiet\">\(live.phase.rawValue)</p>\n" : steps(of: live, limit: 500)))
+        }
+        var page = Page("Run \(id)", command: "pipectl show \(id)", sections)
+        page.isOver = summary.state == .ended
+        return page
+    }
+
+    /// The page of a run that has ended: its report.
+    private func ended(_ document: ReportDocument, _ summary: RunSummary, _ actions: HTML) -> Page {
+        let parts = document.pageParts(RenderOptions(logBytesPerAttempt: 64 << 10, logBytes: 1 << 20))
+        var links: HTML = "<p class=\"links\">"
+        links += Piece.link(["api", "v1", "runs", "\(summary.id)", "report"], "JSON") + " · "
+        links += Piece.link(["api", "v1", "runs", "\(summary.id)", "bundle"], "for an agent")
+        if let change = summary.change { links += " · " + Piece.change(change, of: summary.repository) }
+        links += " · " + Piece.repository(summary.repository)
+        for (place, step) in document.report.steps.enumerated() where step.attempts.contains(where: { $0.log != nil }) {
+            links += " · " + Piece.link(["runs", "\(summary.id)", "steps", "\(place + 1)"], "log of \(step.name)")
+        }
+        links += "</p>\n"
+        var page = Page(
+            "\(summary.verdict.map { "\(Wording.symbol($0)) " } ?? "")\(summary.workflow) \(summary.id)",
+            command: "pipectl report \(summary.id)", [.init("report", "", parts.banner + links + actions + parts.body)])
+        page.style = parts.style
+        page.bodyClass = "is-\(summary.verdict?.rawValue ?? "")"
+        page.isLive = false
+        return page
+    }
+
+    private func actions(_ run: RunSummary, _ token: String) -> HTML {
+        let path = ["runs", "\(run.id)"]
+        var html: HTML = "<div class=\"actions\">"
+        if run.heldFor != nil {
+            html += Piece.button("Approve", to: path + ["approve"], token)
+            html += Piece.button("Reject", to: path + ["reject"], token)
+        }
+        if run.state == .ended {
+            html += Piece.button("Run again", to: path + ["rerun"], token)
+            if run.stepCounts.failed > 0 {
+                html += Piece.button("Run failed steps again", to: path + ["rerun"], token, fields: [("failed", "1")])
+            }
+        } else {
+            html += Piece.button("Cancel", to: path + ["cancel"], token)
+        }
+        html += "</div>\n"
+        return html
+    }
+
+    // MARK: Repositories and changes
+
+    private func repository(_ name: String) async throws -> Page {
+        let status = try await host.status()
+        guard let one = status.repositories.first(where: { $0.name == name }) else {
+            throw PageProblem(.notFound, "there is no repository \"\(name)\"")
+        }
+        let changes = try await host.index.changes(of: name, states: [.open, .stale, .conflict])
+            .sorted { $0.updatedAt > $1.updatedAt }
+        let runs = try await host.runs(query(repository: name, limit: 50))
+        var newest: [String: RunSummary] = [:]
+        for run in try await host.runs(query(repository: name, limit: 500)).reversed() {
+            if let change = run.change { newest[change] = run }
+        }
+        var list: HTML = ""
+        if changes.isEmpty {
+            list = "<p class=\"quiet\">No change is open.</p>\n"
+        } else {
+            list = "<ul class=\"cards\">\n"
+            for change in changes.prefix(200) {
+                list += "<li><p><b>\(Piece.change(change.name, of: name))</b> \(change.title) "
+                list += "<span class=\"quiet\">by \(change.author), into \(change.target), \(change.state.rawValue)</span></p><p>"
+                if let run = newest[change.name] { list += "\(Piece.verdict(run)) \(Piece.run(run.id))" } else { list += "no run" }
+                list += " at \(Piece.commit(change.head))</p></li>\n"
+            }
+            list += "</ul>\n"
+        }
+        let queues = try await host.mergeQueues(of: name)
+        return Page(
+            name, command: "pipectl runs --repository \(name.shellQuoted)",
+            [
+                .init("about", "", "<p class=\"quiet\">\(one.location)</p>\n<p>\(Piece.sparkline(runs))</p>\n"),
+                .init("changes", "Open changes", list), .init("queue", "Merge queue", queueList(queues)),
+                .init("runs", "Runs", Piece.table(runs, "Runs", none: "There is no run yet.", showsRepository: false)),
+            ])
+    }
+
+    private func change(_ name: String, of repository: String, token: String?) async throws -> Page {
+        guard let change = try await host.index.change(name, of: repository) else {
+            throw PageProblem(.notFound, "there is no change \"\(name)\" of \(repository)")
+        }
+        var query = query(repository: repository, limit: 200)
+        query.change = name
+        let runs = try await host.runs(query)
+        var head: HTML = "<p><b>\(change.title)</b></p>\n<p>by \(change.author), into \(change.target): \(change.state.rawValue)"
+        if let commit = change.landedCommit { head += " as \(Piece.commit(commit))" }
+        head += "</p>\n"
+        if let token, [.open, .stale].contains(change.state) {
+            head += "<div class=\"actions\">" + Piece.button(
+                "Land", to: ["repositories", repository, "changes", name, "land"], token, fields: [("head", change.head)])
+            head += "</div>\n"
+        }
+        var sections = [Page.Section("about", "", head)]
+        let conflicts = try await host.index.earlyConflicts(of: name, in: repository)
+        if !conflicts.isEmpty {
+            var html: HTML = "<ul class=\"rows\">\n"
+            for conflict in conflicts.prefix(50) {
+                let other = conflict.change == name ? conflict.other : conflict.change
+                html += "<li>\(Piece.change(other, of: repository)) in \(conflict.paths.prefix(5).joined(separator: ", "))</li>\n"
+            }
+            sections.append(.init("conflicts", "Conflicts with other open changes", html + "</ul>\n"))
+        }
+        var heads: [String] = []
+        for run in runs where !heads.contains(run.head) { heads.append(run.head) }
+        for (place, head) in heads.prefix(20).enumerated() {
+            let own = runs.filter { $0.head == head }
+            sections.append(
+                .init("push\(heads.count - place)", "Push \(heads.count - place): \(head.prefix(10))",
+                    Piece.table(own, "Runs of push \(heads.count - place)", none: "There is no run.", showsRepository: false)))
+        }
+        return Page("Change \(name) of \(repository)", command: "pipectl runs --change \(name.shellQuoted)", sections)
+    }
+
+    // MARK: The merge queue
+
+    private func queues() async throws -> Page {
+        Page("Merge queue", command: "pipectl queue", [.init("queue", "Merge queue", queueList(try await host.mergeQueues()))])
+    }
+
+    private func queueList(_ queues: [MergeQueueStatus]) -> HTML {
+        let used = queues.filter { !$0.entries.isEmpty || !$0.ended.isEmpty || $0.frozen != nil }
+        guard !used.isEmpty else { return "<p class=\"quiet\">No change is in line.</p>\n" }
+        var html: HTML = ""
+        for queue in used {
+            html += "<h3>\(queue.branch) of \(Piece.repository(queue.repository)) at \(Piece.commit(queue.target))</h3>\n"
+            if let why = queue.frozen { html += "<p class=\"notice\">It is frozen: \(text: why)</p>\n" }
+            html += "<ol class=\"rows\">\n"
+            for entry in queue.entries {
+                html += "<li>\(Piece.change(entry.change, of: queue.repository)) \(entry.title) "
+                html += "<b class=\"tag\">\(entry.state.rawValue)</b>"
+                if !entry.onTopOf.isEmpty { html += " <span class=\"quiet\">on top of \(entry.onTopOf.joined(separator: ", "))</span>" }
+                for run in entry.runs { html += " \(Piece.run(run))" }
+                if let date = entry.estimate { html += " <span class=\"quiet\">lands at</span> \(Piece.time(date))" }
+                html += " <span class=\"quiet\">asked by \(entry.askedBy)</span></li>\n"
+            }
+            html += "</ol>\n"
+            guard !queue.ended.isEmpty else { continue }
+            html += "<details><summary>\(queue.ended.count) left it</summary><ul class=\"rows\">\n"
+            for ended in queue.ended.prefix(50) {
+                html += "<li>\(Piece.change(ended.change, of: queue.repository)) <b class=\"tag\">\(ended.outcome)</b> "
+                html += "\(text: ended.reason) \(Piece.time(ended.endedAt))"
+                for run in ended.runs { html += " \(Piece.run(run))" }
+                html += "</li>\n"
+            }
+            html += "</ul></details>\n"
+        }
+        return html
+    }
+}

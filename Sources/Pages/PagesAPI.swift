@@ -1,0 +1,110 @@
+import Control
+import Foundation
+import Reports
+import Results
+import Store
+import TerminalText
+
+/// The same as JSON, below `/api/v1`: `/api/v1/openapi.json` describes it.
+struct PagesAPI: Sendable {
+    let host: PagesHost
+
+    static func response(_ problem: PageProblem) -> PageResponse {
+        let body = ["error": problem.reason]
+        let data = (try? encoder().encode(body)) ?? Data("{}".utf8)
+        return PageResponse(problem.code.rawValue, type: "application/json", [UInt8](data))
+    }
+
+    private static func encoder() -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        return encoder
+    }
+
+    private func json(_ value: some Encodable) throws -> PageResponse {
+        PageResponse(type: "application/json", Array((VisibleJSON.text(try Self.encoder().encode(value)) + "\n").utf8))
+    }
+
+    func answer(_ request: PageRequest) async throws -> PageResponse {
+        guard request.path.count >= 3, request.path[1] == "v1" else { throw PageProblem(.notFound, "the API is below /api/v1") }
+        let path = Array(request.path.dropFirst(2))
+        switch (path[0], path.count) {
+        case ("openapi.json", 1): return PageResponse(type: "application/json", Array(OpenAPI.document.utf8))
+        case ("status", 1): return try json(try await host.status())
+        case ("runs", 1): return try json(try await host.runs(try runsQuery(request)))
+        case ("queue", 1): return try json(try await host.mergeQueues(of: request.value("repository")))
+        case ("repositories", 3) where path[2] == "changes":
+            return try json(try await host.index.changes(of: path[1]))
+        case ("tests", 2): return try await tests(path[1], request)
+        case ("runs", 2), ("runs", 3): return try await run(path, request)
+        default: throw PageProblem(.notFound, "there is no such part of the API")
+        }
+    }
+
+    private func runsQuery(_ request: PageRequest) throws -> RunsQuery {
+        var query = RunsQuery(
+            repository: request.value("repository"), workflow: request.value("workflow"), change: request.value("change"),
+            branch: request.value("branch"), commit: request.value("commit"))
+        if let text = request.value("limit") {
+            guard let limit = Int(text), (1...1_000).contains(limit) else { throw PageProblem(.badRequest, "limit is a number from 1 to 1000") }
+            query.limit = limit
+        }
+        if let text = request.value("before") {
+            guard let before = Int64(text) else { throw PageProblem(.badRequest, "before is the number of a run") }
+            query.before = before
+        }
+        if let text = request.value("verdict") {
+            guard let verdict = Verdict(rawValue: text) else {
+                throw PageProblem(.badRequest, "verdict is one of \(Verdict.allCases.map(\.rawValue).joined(separator: ", "))")
+            }
+            query.verdicts = [verdict]
+        }
+        if let text = request.value("state") {
+            guard let state = RunState(rawValue: text) else { throw PageProblem(.badRequest, "state is queued, running or ended") }
+            query.states = [state]
+        }
+        return query
+    }
+
+    private func run(_ path: [String], _ request: PageRequest) async throws -> PageResponse {
+        guard let id = Int64(path[1]) else { throw PageProblem(.notFound, "there is no run \"\(path[1])\"") }
+        guard path.count == 3 else { return try json(try await host.run(id)) }
+        switch path[2] {
+        case "report":
+            let text = try await document(id).render(.json)
+            return PageResponse(type: "application/json", Array(text.utf8))
+        case "junit":
+            return PageResponse(type: "application/xml", Array(try await document(id).render(.junit).utf8))
+        case "bundle":
+            let format = request.value("format").flatMap(BundleFormat.init) ?? .json
+            let text = try await host.ask(.bundle(BundleRequest(run: id, bytes: 64 << 10, format: format))) {
+                if case .bundle(let text) = $0 { text } else { nil }
+            }
+            return PageResponse(type: format == .json ? "application/json" : "text/plain; charset=utf-8", Array(text.utf8))
+        default: throw PageProblem(.notFound, "a run has a report, junit and a bundle")
+        }
+    }
+
+    private func document(_ id: RunID) async throws -> ReportDocument {
+        let summary = try await host.run(id).summary
+        guard summary.state == .ended else { throw PageProblem(.refused, "run \(id) has not ended yet") }
+        return try await host.document(id)
+    }
+
+    private func tests(_ name: String, _ request: PageRequest) async throws -> PageResponse {
+        var filter = TestFilter()
+        filter.repository = request.value("repository")
+        filter.workflow = request.value("workflow")
+        switch name {
+        case "flaky":
+            return try json(try await host.ask(.flakyTests(filter)) { if case .flaky(let tests) = $0 { tests } else { nil } })
+        case "slowest":
+            return try json(try await host.ask(.slowestTests(filter, 50)) { if case .slowest(let tests) = $0 { tests } else { nil } })
+        case "history":
+            guard let test = request.value("name") else { throw PageProblem(.badRequest, "name is missing: the test's name or a part of it") }
+            return try json(try await host.ask(.testHistory(test, filter)) { if case .appearances(let found) = $0 { found } else { nil } })
+        default: throw PageProblem(.notFound, "there are flaky, slowest and history")
+        }
+    }
+}

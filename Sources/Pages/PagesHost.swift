@@ -1,0 +1,79 @@
+public import Control
+public import Reports
+public import Results
+public import Store
+
+/// What the pages show and do. They ask what commands ask, so both show the same.
+public struct PagesHost: Sendable {
+    /// The first reply to a request; a refused request is ``DaemonReply/refused(code:message:origin:)``.
+    public var answer: @Sendable (DaemonRequest) async throws -> DaemonReply
+    /// A run that has ended, with its tests and logs.
+    public var document: @Sendable (RunID) async throws -> ReportDocument
+    /// One log of a run that has ended, by the name in its ``LogRecord``.
+    public var log: @Sendable (RunID, _ file: String) async throws -> ReportLog
+    /// Makes a listener for news of runs. Its call returns when something has happened since its last return, or since
+    /// it was made, and when the task is cancelled.
+    public var news: @Sendable () -> @Sendable () async -> Void
+    /// What is read beside.
+    public var index: Store.Index
+
+    public init(
+        answer: @escaping @Sendable (DaemonRequest) async throws -> DaemonReply,
+        document: @escaping @Sendable (RunID) async throws -> ReportDocument,
+        log: @escaping @Sendable (RunID, _ file: String) async throws -> ReportLog,
+        news: @escaping @Sendable () -> @Sendable () async -> Void, index: Store.Index
+    ) {
+        (self.answer, self.document, self.log) = (answer, document, log)
+        (self.news, self.index) = (news, index)
+    }
+}
+
+extension PagesHost {
+    /// The part of the reply that `pick` chooses.
+    ///
+    /// - Throws: ``PageProblem`` where the request is refused or answered with something else.
+    func ask<Value>(_ request: DaemonRequest, _ pick: (DaemonReply) -> Value?) async throws -> Value {
+        let reply = try await answer(request)
+        if let value = pick(reply) { return value }
+        if let refusal = reply.refusal {
+            let unknown: [RequestError.Code] = [.unknownRun, .unknownChange, .unknownRepository]
+            throw PageProblem(unknown.contains(refusal.code) ? .notFound : .refused, refusal.description)
+        }
+        throw PageProblem(.broken, "the daemon gave another answer than was asked for")
+    }
+
+    func runs(_ query: RunsQuery) async throws -> [RunSummary] {
+        try await ask(.runs(query)) { if case .runs(let runs) = $0 { runs } else { nil } }
+    }
+
+    func status() async throws -> DaemonStatus {
+        try await ask(.status) { if case .status(let status) = $0 { status } else { nil } }
+    }
+
+    func run(_ id: RunID) async throws -> RunDetail {
+        try await ask(.run(id)) { if case .run(let detail) = $0 { detail } else { nil } }
+    }
+
+    func mergeQueues(of repository: String? = nil) async throws -> [MergeQueueStatus] {
+        try await ask(.mergeQueues(repository)) { if case .mergeQueues(let queues) = $0 { queues } else { nil } }
+    }
+}
+
+/// Why a page can't be shown.
+struct PageProblem: Error {
+    enum Code: Int {
+        case badRequest = 400
+        case forbidden = 403
+        case notFound = 404
+        case wrongMethod = 405
+        case refused = 409
+        case tooLarge = 413
+        case broken = 500
+    }
+
+    var code: Code
+    /// One sentence; it may quote foreign text.
+    var reason: String
+
+    init(_ code: Code, _ reason: String) { (self.code, self.reason) = (code, reason) }
+}
