@@ -211,7 +211,8 @@ let package = Package(
             name: "Daemon",
             dependencies: [
                 "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Engine", "Evaluating", "Forges",
-                "Git", "Landing", "MergeQueue", "Pages", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Running",
+                "Git", "Landing", "MergeQueue", "Pages", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results",
+                "Running",
                 "Sandbox",
                 "StateFiles", "Store", "SystemCalls", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
@@ -506,6 +507,13 @@ let package = Package(
             dependencies: [
                 "Git", "Landing", "MergeQueue", "Pipeline", "Results", "Store", "TestBasics", "TestSupport",
                 "Watching",
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "PagesTests",
+            dependencies: [
+                "Control", "Pages", "Pipeline", "Reports", "Results", "Store", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         .testTarget(

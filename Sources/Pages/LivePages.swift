@@ -55,7 +55,8 @@ final class LivePages: Sendable {
     ///   - news: Makes a listener for news.
     ///   - render: The page of a request; nil where there is none.
     func run(
-        news: @Sendable () -> @Sendable () async -> Void, render: @escaping @Sendable (PageRequest) async throws -> Page?
+        news: @Sendable () -> @Sendable () async -> Void,
+        render: @escaping @Sendable (PageRequest) async throws -> Page?
     ) async {
         await withDiscardingTaskGroup { group in
             for await request in wanted {
@@ -131,7 +132,9 @@ final class LivePages: Sendable {
         func next() async -> State? {
             let known = seen.withLock { $0 }
             await pages.wait(key, after: known)
-            guard let state = pages.shared.withLock({ $0.pages[key]?.state }), state.version != known else { return nil }
+            guard let state = pages.shared.withLock({ $0.pages[key]?.state }), state.version != known else {
+                return nil
+            }
             seen.withLock { $0 = state.version }
             return state
         }

@@ -114,7 +114,8 @@ enum Piece {
             html += "<tr><td>\(link(["runs", "\(run.id)"], "\(run.id)"))</td><td>\(verdict(run))</td>"
             html += "<td>\(run.workflow)</td>"
             if showsRepository { html += "<td>\(repository(run.repository))</td>" }
-            html += "<td>\(subject(run)) <span class=\"quiet\">\(run.title ?? "")</span></td><td>\(commit(run.head))</td>"
+            html +=
+                "<td>\(subject(run)) <span class=\"quiet\">\(run.title ?? "")</span></td><td>\(commit(run.head))</td>"
             html += "<td class=\"n\">\(run.duration.map(Figures.duration) ?? "")</td>"
             html += "<td>\(time(run.endedAt ?? run.startedAt ?? run.createdAt))</td></tr>\n"
         }
@@ -145,8 +146,11 @@ enum Piece {
     /// A form with one button that asks for an action.
     ///
     /// - Parameter fields: Further fields, by their names.
-    static func button(_ title: StaticString, to path: [String], _ token: String, fields: [(String, String)] = []) -> HTML {
-        var html: HTML = "<form method=\"post\" action=\"\(href(path))\"><input type=\"hidden\" name=\"token\" value=\"\(token)\">"
+    static func button(_ title: StaticString, to path: [String], _ token: String, fields: [(String, String)] = [])
+        -> HTML
+    {
+        var html: HTML =
+            "<form method=\"post\" action=\"\(href(path))\"><input type=\"hidden\" name=\"token\" value=\"\(token)\">"
         for (name, value) in fields { html += "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">" }
         html += "<button>\(HTML(stringLiteral: title))</button></form>"
         return html

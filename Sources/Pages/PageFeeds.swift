@@ -18,7 +18,8 @@ struct PageFeeds: Sendable {
 
     /// https://www.rfc-editor.org/rfc/rfc4287
     private func feed(_ request: PageRequest) async throws -> PageResponse {
-        var query = RunsQuery(repository: request.value("repository"), branch: request.value("branch"), states: [.ended], limit: 50)
+        var query = RunsQuery(
+            repository: request.value("repository"), branch: request.value("branch"), states: [.ended], limit: 50)
         query.hidesBackground = true
         let runs = try await host.runs(query)
         let root = "http://\(request.headers["host"] ?? "localhost")"
@@ -43,7 +44,8 @@ struct PageFeeds: Sendable {
 
     /// The newest verdict of a branch, of one workflow where the query names it.
     private func badge(repository: String, branch: String, _ request: PageRequest) async throws -> PageResponse {
-        var query = RunsQuery(repository: repository, workflow: request.value("workflow"), branch: branch, states: [.ended], limit: 50)
+        var query = RunsQuery(
+            repository: repository, workflow: request.value("workflow"), branch: branch, states: [.ended], limit: 50)
         query.hidesBackground = true
         let run = try await host.runs(query).first { $0.change == nil && $0.verdict != .superseded }
         let label = request.value("workflow") ?? branch

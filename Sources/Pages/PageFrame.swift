@@ -58,7 +58,8 @@ struct PageFrame: Sendable {
     /// The page of a request that went wrong.
     func render(_ problem: PageProblem, nonce: String) -> HTML {
         var page = Page(
-            Self.title(problem.code), command: "pipectl status", [.init("problem", "", "<p>\(text: problem.reason)</p>\n")])
+            Self.title(problem.code), command: "pipectl status",
+            [.init("problem", "", "<p>\(text: problem.reason)</p>\n")])
         page.isLive = false
         return render(page, path: [], query: [], nonce: nonce)
     }

@@ -42,14 +42,6 @@ struct PageRequest: Sendable {
     /// A value of the query that is not empty.
     func value(_ name: String) -> String? { query[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-    func cookie(_ name: String) -> String? {
-        for part in (headers["cookie"] ?? "").split(separator: ";") {
-            let pair = part.trimmingCharacters(in: .whitespaces).split(separator: "=", maxSplits: 1)
-            if pair.count == 2, pair[0] == name { return String(pair[1]) }
-        }
-        return nil
-    }
-
     /// A component of a path, encoded: all but letters, digits and `-._~`.
     static func part(_ text: String) -> String {
         var encoded = ""

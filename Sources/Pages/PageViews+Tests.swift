@@ -23,8 +23,11 @@ extension PageViews {
             flakyHTML = "<ul class=\"rows\">\n"
             for test in flaky.prefix(100) {
                 flakyHTML += "<li>\(historyLink(test.suite, test.name, chosen)) changed its result "
-                flakyHTML += "\(Figures.count(test.flips, "time")) in \(Figures.count(test.runs, "run")); last in \(Piece.run(test.lastRun))"
-                if let message = test.lastMessage { flakyHTML += "<br><span class=\"quiet\">\(text: String(message.prefix(300)))</span>" }
+                flakyHTML +=
+                    "\(Figures.count(test.flips, "time")) in \(Figures.count(test.runs, "run")); last in \(Piece.run(test.lastRun))"
+                if let message = test.lastMessage {
+                    flakyHTML += "<br><span class=\"quiet\">\(text: String(message.prefix(300)))</span>"
+                }
                 flakyHTML += "</li>\n"
             }
             flakyHTML += "</ul>\n"
@@ -35,8 +38,10 @@ extension PageViews {
         } else {
             slowHTML = "<ul class=\"rows\">\n"
             for test in slowest {
-                slowHTML += "<li>\(historyLink(test.trend.suite, test.trend.name, chosen)) \(TrendPicture.svg(of: test.trend)) "
-                slowHTML += "<span class=\"quiet\">median \(Figures.duration(test.median)), worst \(Figures.duration(test.worst)), "
+                slowHTML +=
+                    "<li>\(historyLink(test.trend.suite, test.trend.name, chosen)) \(TrendPicture.svg(of: test.trend)) "
+                slowHTML +=
+                    "<span class=\"quiet\">median \(Figures.duration(test.median)), worst \(Figures.duration(test.worst)), "
                 slowHTML += "\(Int((test.share * 100).rounded())) % of all</span></li>\n"
             }
             slowHTML += "</ul>\n"
@@ -75,8 +80,11 @@ extension PageViews {
                 """
             for one in found.prefix(200) {
                 html += "<tr><td>\(Piece.run(one.run))</td><td>\(one.result.status.rawValue)"
-                if let message = one.result.message { html += "<br><span class=\"quiet\">\(text: String(message.prefix(300)))</span>" }
-                html += "</td><td class=\"n\">\(one.result.duration.map(Figures.duration) ?? "")</td><td>\(Piece.commit(one.head))</td>"
+                if let message = one.result.message {
+                    html += "<br><span class=\"quiet\">\(text: String(message.prefix(300)))</span>"
+                }
+                html +=
+                    "</td><td class=\"n\">\(one.result.duration.map(Figures.duration) ?? "")</td><td>\(Piece.commit(one.head))</td>"
                 html += "<td>\(one.endedAt.map(Piece.time) ?? "")</td></tr>\n"
             }
             html += "</tbody></table></div>\n"
@@ -108,12 +116,17 @@ extension PageViews {
             row("Limits", "\(machine.limits)")
             row("Workspaces", "\(machine.workspaces)")
         }
-        row("Proofs", "\(Figures.count(proofs.counts.reduce(0) { $0 + $1.merged + $1.own }, "proof")) of \(proofs.counts.count) steps")
+        row(
+            "Proofs",
+            "\(Figures.count(proofs.counts.reduce(0) { $0 + $1.merged + $1.own }, "proof")) of \(proofs.counts.count) steps"
+        )
         row("State", "<code>\(status.state)</code>")
         row("pipectl", "\(status.version), process \(Int(status.processID))")
         facts += "</dl>\n"
         var sections = [Page.Section("facts", "This machine", facts)]
-        for (workflow, own) in Dictionary(grouping: runs, by: { "\($0.workflow) of \($0.repository)" }).sorted(by: { $0.key < $1.key }).prefix(20) {
+        for (workflow, own) in Dictionary(grouping: runs, by: { "\($0.workflow) of \($0.repository)" }).sorted(by: {
+            $0.key < $1.key
+        }).prefix(20) {
             sections.append(.init("durations\(sections.count)", "Durations of \(workflow)", durations(own)))
         }
         return Page("Machine", command: "pipectl doctor", sections)
@@ -146,15 +159,25 @@ extension PageViews {
             if let number = Int64(text.drop { $0 == "#" }), number > 0, let run = try? await host.run(number) {
                 sections.append(.init("run", "Run", Piece.table([run.summary], "Run", none: "")))
             }
-            let isHex = text.count >= 4 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) || (0x41...0x46).contains($0) }
+            let isHex =
+                text.count >= 4
+                && text.utf8.allSatisfy {
+                    (0x30...0x39).contains($0) || (0x61...0x66).contains($0) || (0x41...0x46).contains($0)
+                }
             if isHex {
                 let runs = try await host.runs(RunsQuery(commit: text.lowercased(), limit: 20))
-                if !runs.isEmpty { sections.append(.init("commit", "Commits", Piece.table(runs, "Runs of the commit", none: ""))) }
+                if !runs.isEmpty {
+                    sections.append(.init("commit", "Commits", Piece.table(runs, "Runs of the commit", none: "")))
+                }
             }
             let changed = try await host.runs(RunsQuery(change: text, limit: 20))
-            if !changed.isEmpty { sections.append(.init("change", "Changes", Piece.table(changed, "Runs of the change", none: ""))) }
+            if !changed.isEmpty {
+                sections.append(.init("change", "Changes", Piece.table(changed, "Runs of the change", none: "")))
+            }
             let branches = try await host.runs(RunsQuery(branch: text, limit: 20))
-            if !branches.isEmpty { sections.append(.init("branch", "Branches", Piece.table(branches, "Runs of the branch", none: ""))) }
+            if !branches.isEmpty {
+                sections.append(.init("branch", "Branches", Piece.table(branches, "Runs of the branch", none: "")))
+            }
             let names = try await host.index.testNames(matching: text, limit: 50)
             if !names.isEmpty {
                 var html: HTML = "<ul class=\"rows\">\n"
@@ -164,7 +187,10 @@ extension PageViews {
         }
         if sections.isEmpty {
             sections.append(
-                .init("nothing", "", "<p class=\"quiet\">Nothing is found for \"\(text)\". Look for the number of a run, a commit, a change, a branch or a part of a test's name.</p>\n"))
+                .init(
+                    "nothing", "",
+                    "<p class=\"quiet\">Nothing is found for \"\(text)\". Look for the number of a run, a commit, a change, a branch or a part of a test's name.</p>\n"
+                ))
         }
         var page = Page("Search", command: "pipectl runs", sections)
         page.isLive = false
@@ -179,14 +205,17 @@ extension PageViews {
     func log(_ id: RunID, _ step: String, _ request: PageRequest) async throws -> Page {
         let source = try await logSource(id, step, request)
         var html: HTML = "<p>\(Piece.run(id)), \(source.name), attempt \(source.attempt) · "
-        html += Piece.link(["runs", "\(id)", "steps", step, "raw"], query: [("attempt", "\(source.attempt)")], "raw") + "</p>\n"
+        html +=
+            Piece.link(["runs", "\(id)", "steps", step, "raw"], query: [("attempt", "\(source.attempt)")], "raw")
+            + "</p>\n"
         var lines = LogLines()
         let bytes = try await source.read(from: 0, atMost: .max)
         html += "<div class=\"log\" id=\"log\" role=\"log\" tabindex=\"0\" aria-label=\"Log\">"
         html += lines.html(bytes, atMost: Self.logBytes, isWhole: !source.isLive)
         html += "</div>\n"
         var page = Page(
-            "Log of \(source.name), run \(id)", command: "pipectl logs \(id) \(source.name.shellQuoted)", [.init("lines", "", html)])
+            "Log of \(source.name), run \(id)", command: "pipectl logs \(id) \(source.name.shellQuoted)",
+            [.init("lines", "", html)])
         page.style = lines.style
         page.isLive = false
         page.logOffset = source.isLive ? lines.mark : nil
@@ -209,7 +238,9 @@ extension PageViews {
         let report = try await host.document(id).report
         guard number <= report.steps.count else { throw PageProblem(.notFound, "run \(id) has no step \(number)") }
         let record = report.steps[number - 1]
-        guard let attempt = wanted.map({ wanted in record.attempts.first { $0.number == wanted } }) ?? record.attempts.last,
+        guard
+            let attempt = wanted.map({ wanted in record.attempts.first { $0.number == wanted } })
+                ?? record.attempts.last,
             let file = attempt.log?.file
         else { throw PageProblem(.notFound, "step \"\(record.name)\" of run \(id) has no log") }
         return LogSource(run: id, name: record.name, attempt: attempt.number, file: file, folder: nil, host: host)

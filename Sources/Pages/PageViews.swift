@@ -8,20 +8,20 @@ import Store
 /// The pages, each made from what the daemon says at the moment.
 struct PageViews: Sendable {
     let host: PagesHost
+    /// What forms contain.
+    let token: String
 
     /// The page at a path; nil where there is none.
-    ///
-    /// - Parameter token: What forms contain; nil where the reader can't act.
-    func page(_ request: PageRequest, token: String?) async throws -> Page? {
+    func page(_ request: PageRequest) async throws -> Page? {
         let path = request.path
         switch (path.first, path.count) {
         case (nil, 0): return try await overview()
         case ("runs", 1): return try await runs(request)
-        case ("runs", 2): return try await run(try id(path[1]), token: token)
+        case ("runs", 2): return try await run(try id(path[1]))
         case ("runs", 4) where path[2] == "steps": return try await log(try id(path[1]), path[3], request)
         case ("repositories", 2): return try await repository(path[1])
         case ("repositories", 4) where path[2] == "changes":
-            return try await change(path[3], of: path[1], token: token)
+            return try await change(path[3], of: path[1])
         case ("tests", 1): return try await tests(request)
         case ("tests", 2) where path[1] == "history": return try await history(request)
         case ("queue", 1): return try await queues()
@@ -51,11 +51,15 @@ struct PageViews: Sendable {
         sections.append(.init("running", "Running", running(status.running)))
         if !status.held.isEmpty {
             sections.append(
-                .init("held", "Waiting for approval", Piece.table(status.held, "Runs that wait for approval", none: "No run waits for approval.")))
+                .init(
+                    "held", "Waiting for approval",
+                    Piece.table(status.held, "Runs that wait for approval", none: "No run waits for approval.")))
         }
         sections.append(.init("queue", "Queued", Piece.table(status.queued, "Queued runs", none: "No run is queued.")))
-        sections.append(.init("failed", "Failed last", Piece.table(bad, "Runs that failed last", none: "No run has failed.")))
-        sections.append(.init("ended", "Ended last", Piece.table(ended, "Runs that ended last", none: "No run has ended yet.")))
+        sections.append(
+            .init("failed", "Failed last", Piece.table(bad, "Runs that failed last", none: "No run has failed.")))
+        sections.append(
+            .init("ended", "Ended last", Piece.table(ended, "Runs that ended last", none: "No run has ended yet.")))
         sections.append(.init("repositories", "Repositories", try await repositories(status)))
         return Page("Overview", command: "pipectl status", sections)
     }
@@ -74,7 +78,8 @@ struct PageViews: Sendable {
         for run in runs {
             let ended = run.steps.count { $0.record.status.isFinal }
             html += "<li><p><b>\(Piece.run(run.id))</b> \(run.workflow) of \(Piece.repository(run.repository)), "
-            html += "\(run.subject) <span class=\"quiet\">\(run.phase.rawValue), since \(Piece.time(run.startedAt))</span></p>\n"
+            html +=
+                "\(run.subject) <span class=\"quiet\">\(run.phase.rawValue), since \(Piece.time(run.startedAt))</span></p>\n"
             if !run.steps.isEmpty {
                 html += "<progress max=\"\(run.steps.count)\" value=\"\(ended)\" "
                 html += "aria-label=\"steps that have ended\">\(ended) of \(run.steps.count)</progress>\n"
@@ -91,9 +96,11 @@ struct PageViews: Sendable {
         var chosen = Array(run.steps.enumerated())
         if chosen.count > limit {
             let rank: (LiveRun.Step) -> Int = { step in
-                step.record.status == .running ? 0 : step.record.status.isFailure ? 1 : step.record.status.isFinal ? 3 : 2
+                step.record.status == .running
+                    ? 0 : step.record.status.isFailure ? 1 : step.record.status.isFinal ? 3 : 2
             }
-            chosen = Array(chosen.sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.prefix(limit))
+            chosen = Array(
+                chosen.sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.prefix(limit))
         }
         var html: HTML = "<ol class=\"steps\">\n"
         for (place, step) in chosen {
@@ -160,7 +167,8 @@ struct PageViews: Sendable {
         html += "<label>verdict <select name=\"verdict\"><option value=\"\">any</option>"
         for verdict in Verdict.allCases {
             let chosen = request.value("verdict") == verdict.rawValue
-            html += "<option value=\"\(verdict.rawValue)\"\(HTML(trusted: chosen ? " selected" : ""))>\(verdict.title)</option>"
+            html +=
+                "<option value=\"\(verdict.rawValue)\"\(HTML(trusted: chosen ? " selected" : ""))>\(verdict.title)</option>"
         }
         html += "</select></label> <button>Show</button></form>\n"
         html += Piece.table(runs, "Runs", none: "No run is like that.")
@@ -173,11 +181,10 @@ struct PageViews: Sendable {
         return page
     }
 
-    private func run(_ id: RunID, token: String?) async throws -> Page {
+    private func run(_ id: RunID) async throws -> Page {
         let detail = try await host.run(id)
         let summary = detail.summary
-        var actions: HTML = ""
-        if let token { actions = self.actions(summary, token) }
+        let actions = actions(summary)
         if summary.state == .ended, let document = try? await host.document(id) {
             return ended(document, summary, actions)
         }
@@ -188,7 +195,11 @@ struct PageViews: Sendable {
         if let behind = detail.behind, behind > 0 { head += "<p class=\"quiet\">\(behind) runs are before it.</p>\n" }
         var sections = [Page.Section("state", "", head + actions)]
         if let live = detail.live {
-            sections.append(.init("steps", "Steps", live.steps.isEmpty ? "<p class=\"quiet\">\(live.phase.rawValue)</p>\n" : steps(of: live, limit: 500)))
+            sections.append(
+                .init(
+                    "steps", "Steps",
+                    live.steps.isEmpty ? "<p class=\"quiet\">\(live.phase.rawValue)</p>\n" : steps(of: live, limit: 500)
+                ))
         }
         var page = Page("Run \(id)", command: "pipectl show \(id)", sections)
         page.isOver = summary.state == .ended
@@ -216,7 +227,7 @@ struct PageViews: Sendable {
         return page
     }
 
-    private func actions(_ run: RunSummary, _ token: String) -> HTML {
+    private func actions(_ run: RunSummary) -> HTML {
         let path = ["runs", "\(run.id)"]
         var html: HTML = "<div class=\"actions\">"
         if run.heldFor != nil {
@@ -256,8 +267,13 @@ struct PageViews: Sendable {
             list = "<ul class=\"cards\">\n"
             for change in changes.prefix(200) {
                 list += "<li><p><b>\(Piece.change(change.name, of: name))</b> \(change.title) "
-                list += "<span class=\"quiet\">by \(change.author), into \(change.target), \(change.state.rawValue)</span></p><p>"
-                if let run = newest[change.name] { list += "\(Piece.verdict(run)) \(Piece.run(run.id))" } else { list += "no run" }
+                list +=
+                    "<span class=\"quiet\">by \(change.author), into \(change.target), \(change.state.rawValue)</span></p><p>"
+                if let run = newest[change.name] {
+                    list += "\(Piece.verdict(run)) \(Piece.run(run.id))"
+                } else {
+                    list += "no run"
+                }
                 list += " at \(Piece.commit(change.head))</p></li>\n"
             }
             list += "</ul>\n"
@@ -272,19 +288,23 @@ struct PageViews: Sendable {
             ])
     }
 
-    private func change(_ name: String, of repository: String, token: String?) async throws -> Page {
+    private func change(_ name: String, of repository: String) async throws -> Page {
         guard let change = try await host.index.change(name, of: repository) else {
             throw PageProblem(.notFound, "there is no change \"\(name)\" of \(repository)")
         }
         var query = query(repository: repository, limit: 200)
         query.change = name
         let runs = try await host.runs(query)
-        var head: HTML = "<p><b>\(change.title)</b></p>\n<p>by \(change.author), into \(change.target): \(change.state.rawValue)"
+        var head: HTML =
+            "<p><b>\(change.title)</b></p>\n<p>by \(change.author), into \(change.target): \(change.state.rawValue)"
         if let commit = change.landedCommit { head += " as \(Piece.commit(commit))" }
         head += "</p>\n"
-        if let token, [.open, .stale].contains(change.state) {
-            head += "<div class=\"actions\">" + Piece.button(
-                "Land", to: ["repositories", repository, "changes", name, "land"], token, fields: [("head", change.head)])
+        if [.open, .stale].contains(change.state) {
+            head +=
+                "<div class=\"actions\">"
+                + Piece.button(
+                    "Land", to: ["repositories", repository, "changes", name, "land"], token,
+                    fields: [("head", change.head)])
             head += "</div>\n"
         }
         var sections = [Page.Section("about", "", head)]
@@ -293,7 +313,8 @@ struct PageViews: Sendable {
             var html: HTML = "<ul class=\"rows\">\n"
             for conflict in conflicts.prefix(50) {
                 let other = conflict.change == name ? conflict.other : conflict.change
-                html += "<li>\(Piece.change(other, of: repository)) in \(conflict.paths.prefix(5).joined(separator: ", "))</li>\n"
+                html +=
+                    "<li>\(Piece.change(other, of: repository)) in \(conflict.paths.prefix(5).joined(separator: ", "))</li>\n"
             }
             sections.append(.init("conflicts", "Conflicts with other open changes", html + "</ul>\n"))
         }
@@ -302,8 +323,10 @@ struct PageViews: Sendable {
         for (place, head) in heads.prefix(20).enumerated() {
             let own = runs.filter { $0.head == head }
             sections.append(
-                .init("push\(heads.count - place)", "Push \(heads.count - place): \(head.prefix(10))",
-                    Piece.table(own, "Runs of push \(heads.count - place)", none: "There is no run.", showsRepository: false)))
+                .init(
+                    "push\(heads.count - place)", "Push \(heads.count - place): \(head.prefix(10))",
+                    Piece.table(
+                        own, "Runs of push \(heads.count - place)", none: "There is no run.", showsRepository: false)))
         }
         return Page("Change \(name) of \(repository)", command: "pipectl runs --change \(name.shellQuoted)", sections)
     }
@@ -311,7 +334,9 @@ struct PageViews: Sendable {
     // MARK: The merge queue
 
     private func queues() async throws -> Page {
-        Page("Merge queue", command: "pipectl queue", [.init("queue", "Merge queue", queueList(try await host.mergeQueues()))])
+        Page(
+            "Merge queue", command: "pipectl queue",
+            [.init("queue", "Merge queue", queueList(try await host.mergeQueues()))])
     }
 
     private func queueList(_ queues: [MergeQueueStatus]) -> HTML {
@@ -319,13 +344,16 @@ struct PageViews: Sendable {
         guard !used.isEmpty else { return "<p class=\"quiet\">No change is in line.</p>\n" }
         var html: HTML = ""
         for queue in used {
-            html += "<h3>\(queue.branch) of \(Piece.repository(queue.repository)) at \(Piece.commit(queue.target))</h3>\n"
+            html +=
+                "<h3>\(queue.branch) of \(Piece.repository(queue.repository)) at \(Piece.commit(queue.target))</h3>\n"
             if let why = queue.frozen { html += "<p class=\"notice\">It is frozen: \(text: why)</p>\n" }
             html += "<ol class=\"rows\">\n"
             for entry in queue.entries {
                 html += "<li>\(Piece.change(entry.change, of: queue.repository)) \(entry.title) "
                 html += "<b class=\"tag\">\(entry.state.rawValue)</b>"
-                if !entry.onTopOf.isEmpty { html += " <span class=\"quiet\">on top of \(entry.onTopOf.joined(separator: ", "))</span>" }
+                if !entry.onTopOf.isEmpty {
+                    html += " <span class=\"quiet\">on top of \(entry.onTopOf.joined(separator: ", "))</span>"
+                }
                 for run in entry.runs { html += " \(Piece.run(run))" }
                 if let date = entry.estimate { html += " <span class=\"quiet\">lands at</span> \(Piece.time(date))" }
                 html += " <span class=\"quiet\">asked by \(entry.askedBy)</span></li>\n"

@@ -26,14 +26,14 @@ public struct Pages: Service {
     /// - Parameter machine: The name of this machine.
     public init(_ host: PagesHost, machine: String, log: Logger) {
         (self.host, self.log) = (host, log)
-        views = PageViews(host: host)
+        views = PageViews(host: host, token: access.token)
         frame = PageFrame(host: machine)
     }
 
     /// Renders live pages until its group shuts down.
     public func run() async {
         await cancelWhenGracefulShutdown {
-            await live.run(news: host.news) { [views] in try await views.page($0, token: nil) }
+            await live.run(news: host.news) { [views] in try await views.page($0) }
         }
     }
 
@@ -49,15 +49,17 @@ public struct Pages: Service {
         }
         // HTTP/1.1's `Host` has a field of its own.
         headers["host"] = request.head.authority ?? headers["host"]
-        guard var asked = PageRequest(
-            method: request.method.rawValue, target: request.head.path ?? "", headers: headers)
+        guard
+            var asked = PageRequest(
+                method: request.method.rawValue, target: request.head.path ?? "", headers: headers)
         else { return Self.response(PageResponse(400, text: "this address can't be read"), closes: true) }
         if asked.method == "POST" {
             do {
                 let body = try await request.body.collect(upTo: Self.mostFormBytes)
                 asked.form = PageRequest.fields(String(buffer: body))
             } catch {
-                return Self.response(PageResponse(413, text: "a form has at most \(Self.mostFormBytes >> 10) KiB"), closes: true)
+                return Self.response(
+                    PageResponse(413, text: "a form has at most \(Self.mostFormBytes >> 10) KiB"), closes: true)
             }
         }
         return Self.response(await answer(asked), closes: false)
@@ -71,7 +73,8 @@ public struct Pages: Service {
         if closes { headers[.connection] = "close" }
         switch answer.body {
         case .bytes(let bytes):
-            return Response(status: .init(code: answer.status), headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+            return Response(
+                status: .init(code: answer.status), headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
         case .stream(let stream):
             return Response(
                 status: .init(code: answer.status), headers: headers,
@@ -134,7 +137,8 @@ public struct Pages: Service {
         case "live": return try await follow(request)
         case "api": return try await PagesAPI(host: host).answer(request)
         case "feeds", "badges": return try await PageFeeds(host: host).answer(request)
-        case "metrics" where request.path.count == 1: return try await PageMetrics(host: host).answer(readers: live.readers)
+        case "metrics" where request.path.count == 1:
+            return try await PageMetrics(host: host).answer(readers: live.readers)
         case "healthz" where request.path.count == 1: return PageResponse(text: "ok")
         case "readyz" where request.path.count == 1:
             let status = try await host.status()
@@ -146,18 +150,13 @@ public struct Pages: Service {
     }
 
     private func page(_ request: PageRequest, _ nonce: String) async throws -> PageResponse {
-        let session = request.cookie(PageAccess.cookie) ?? access.newSession()
-        guard let page = try await views.page(request, token: access.token(of: session)) else {
+        guard let page = try await views.page(request) else {
             throw PageProblem(.notFound, "there is no page /\(request.path.joined(separator: "/").prefix(200))")
         }
         let query = request.query.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-        var response = PageResponse(
+        return PageResponse(
             type: "text/html; charset=utf-8",
             frame.render(page, path: request.path, query: query, nonce: nonce).bytes)
-        if request.cookie(PageAccess.cookie) == nil {
-            response.headers["set-cookie"] = "\(PageAccess.cookie)=\(session); Path=/; HttpOnly; SameSite=Strict"
-        }
-        return response
     }
 
     private func act(_ request: PageRequest) async throws -> PageResponse {
@@ -175,7 +174,7 @@ public struct Pages: Service {
         var wanted = request
         wanted.path.removeFirst()
         // An address without a page is refused before a stream begins.
-        guard try await views.page(wanted, token: nil) != nil else {
+        guard try await views.page(wanted) != nil else {
             throw PageProblem(.notFound, "there is no such page")
         }
         return .events(SectionStream(page: wanted, live: live))

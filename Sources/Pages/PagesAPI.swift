@@ -27,7 +27,9 @@ struct PagesAPI: Sendable {
     }
 
     func answer(_ request: PageRequest) async throws -> PageResponse {
-        guard request.path.count >= 3, request.path[1] == "v1" else { throw PageProblem(.notFound, "the API is below /api/v1") }
+        guard request.path.count >= 3, request.path[1] == "v1" else {
+            throw PageProblem(.notFound, "the API is below /api/v1")
+        }
         let path = Array(request.path.dropFirst(2))
         switch (path[0], path.count) {
         case ("openapi.json", 1): return PageResponse(type: "application/json", Array(OpenAPI.document.utf8))
@@ -44,10 +46,13 @@ struct PagesAPI: Sendable {
 
     private func runsQuery(_ request: PageRequest) throws -> RunsQuery {
         var query = RunsQuery(
-            repository: request.value("repository"), workflow: request.value("workflow"), change: request.value("change"),
+            repository: request.value("repository"), workflow: request.value("workflow"),
+            change: request.value("change"),
             branch: request.value("branch"), commit: request.value("commit"))
         if let text = request.value("limit") {
-            guard let limit = Int(text), (1...1_000).contains(limit) else { throw PageProblem(.badRequest, "limit is a number from 1 to 1000") }
+            guard let limit = Int(text), (1...1_000).contains(limit) else {
+                throw PageProblem(.badRequest, "limit is a number from 1 to 1000")
+            }
             query.limit = limit
         }
         if let text = request.value("before") {
@@ -56,12 +61,15 @@ struct PagesAPI: Sendable {
         }
         if let text = request.value("verdict") {
             guard let verdict = Verdict(rawValue: text) else {
-                throw PageProblem(.badRequest, "verdict is one of \(Verdict.allCases.map(\.rawValue).joined(separator: ", "))")
+                throw PageProblem(
+                    .badRequest, "verdict is one of \(Verdict.allCases.map(\.rawValue).joined(separator: ", "))")
             }
             query.verdicts = [verdict]
         }
         if let text = request.value("state") {
-            guard let state = RunState(rawValue: text) else { throw PageProblem(.badRequest, "state is queued, running or ended") }
+            guard let state = RunState(rawValue: text) else {
+                throw PageProblem(.badRequest, "state is queued, running or ended")
+            }
             query.states = [state]
         }
         return query
@@ -81,7 +89,8 @@ struct PagesAPI: Sendable {
             let text = try await host.ask(.bundle(BundleRequest(run: id, bytes: 64 << 10, format: format))) {
                 if case .bundle(let text) = $0 { text } else { nil }
             }
-            return PageResponse(type: format == .json ? "application/json" : "text/plain; charset=utf-8", Array(text.utf8))
+            return PageResponse(
+                type: format == .json ? "application/json" : "text/plain; charset=utf-8", Array(text.utf8))
         default: throw PageProblem(.notFound, "a run has a report, junit and a bundle")
         }
     }
@@ -98,12 +107,21 @@ struct PagesAPI: Sendable {
         filter.workflow = request.value("workflow")
         switch name {
         case "flaky":
-            return try json(try await host.ask(.flakyTests(filter)) { if case .flaky(let tests) = $0 { tests } else { nil } })
+            return try json(
+                try await host.ask(.flakyTests(filter)) { if case .flaky(let tests) = $0 { tests } else { nil } })
         case "slowest":
-            return try json(try await host.ask(.slowestTests(filter, 50)) { if case .slowest(let tests) = $0 { tests } else { nil } })
+            return try json(
+                try await host.ask(.slowestTests(filter, 50)) {
+                    if case .slowest(let tests) = $0 { tests } else { nil }
+                })
         case "history":
-            guard let test = request.value("name") else { throw PageProblem(.badRequest, "name is missing: the test's name or a part of it") }
-            return try json(try await host.ask(.testHistory(test, filter)) { if case .appearances(let found) = $0 { found } else { nil } })
+            guard let test = request.value("name") else {
+                throw PageProblem(.badRequest, "name is missing: the test's name or a part of it")
+            }
+            return try json(
+                try await host.ask(.testHistory(test, filter)) {
+                    if case .appearances(let found) = $0 { found } else { nil }
+                })
         default: throw PageProblem(.notFound, "there are flaky, slowest and history")
         }
     }

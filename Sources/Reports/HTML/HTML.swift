@@ -72,7 +72,9 @@ package struct HTML: ExpressibleByStringInterpolation, Sendable {
 
         package mutating func appendInterpolation(_ number: Int) { html.bytes.append(contentsOf: String(number).utf8) }
 
-        package mutating func appendInterpolation(_ number: Int64) { html.bytes.append(contentsOf: String(number).utf8) }
+        package mutating func appendInterpolation(_ number: Int64) {
+            html.bytes.append(contentsOf: String(number).utf8)
+        }
 
         package mutating func appendInterpolation(_ other: HTML) { html += other }
 

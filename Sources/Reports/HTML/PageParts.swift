@@ -1,4 +1,3 @@
-
 /// A report as parts of a page that somebody else puts together: see ``HTMLReport`` for one that stands alone.
 package struct PageParts {
     /// The verdict and what was tested.

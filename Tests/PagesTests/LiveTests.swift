@@ -1,0 +1,137 @@
+import Control
+import Foundation
+import Reports
+import Results
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Pages
+
+@Suite struct LivePagesTests {
+    /// A page that tests change, and the number of times that it was rendered.
+    private final class Shown: Sendable {
+        let state = Mutex<(texts: [String], isOver: Bool)>((["first"], false))
+        let renders = Mutex(0)
+        private let news = Mutex<[CheckedContinuation<Void, Never>]>([])
+
+        func page() -> Page {
+            renders.withLock { $0 += 1 }
+            let (texts, isOver) = state.withLock { $0 }
+            var page = Page("t", command: "c", texts.enumerated().map { .init("s\($0)", "", "<p>\($1)</p>") })
+            page.isOver = isOver
+            return page
+        }
+    }
+
+    private static func request(_ path: String = "/") throws -> PageRequest {
+        try #require(PageRequest(method: "GET", target: path, headers: [:]))
+    }
+
+    /// Runs `body` while pages are rendered.
+    private func rendering(
+        _ shown: Shown, _ body: (LivePages) async throws -> Void
+    ) async throws {
+        let live = LivePages()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await live.run(news: { { try? await Task.sleep(for: .milliseconds(20)) } }) { _ in shown.page() }
+            }
+            try await body(live)
+            group.cancelAll()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a reader gets the page, then only what changes`() async throws {
+        let shown = Shown()
+        shown.state.withLock { $0.texts = ["a", "b"] }
+        try await rendering(shown) { live in
+            var pieces = SectionStream(page: try Self.request(), live: live).pieces()
+            _ = try await pieces.next()
+            let first = String(decoding: try #require(try await pieces.next()), as: UTF8.self)
+            #expect(first.components(separatedBy: "event: section").count == 3)
+            shown.state.withLock { $0.texts[1] = "c" }
+            let second = String(decoding: try #require(try await pieces.next()), as: UTF8.self)
+            #expect(second.contains("s1") && second.contains("<p>c") && !second.contains("<p>a"))
+            shown.state.withLock { _ = $0.texts.removeLast() }
+            let third = String(decoding: try #require(try await pieces.next()), as: UTF8.self)
+            #expect(third.contains("event: gone") && third.contains("data: s1"))
+            shown.state.withLock { $0.isOver = true }
+            #expect(String(decoding: try #require(try await pieces.next()), as: UTF8.self).contains("event: over"))
+            #expect(try await pieces.next() == nil)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a page is rendered once for all its readers, and not without one`()
+        async throws
+    {
+        let shown = Shown()
+        try await rendering(shown) { live in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<50 {
+                    group.addTask {
+                        var pieces = SectionStream(page: try Self.request(), live: live).pieces()
+                        _ = try await pieces.next()
+                        _ = try await pieces.next()
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(shown.renders.withLock { $0 } < 25)
+            #expect(live.readers == 0)
+            // A later reader is served again, whether the page was given up meanwhile or not.
+            var pieces = SectionStream(page: try Self.request(), live: live).pieces()
+            _ = try await pieces.next()
+            #expect(String(decoding: try #require(try await pieces.next()), as: UTF8.self).contains("first"))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a slow reader gets the newest state and holds nobody up`() async throws {
+        let shown = Shown()
+        try await rendering(shown) { live in
+            var (slow, quick) = (
+                SectionStream(page: try Self.request(), live: live).pieces(),
+                SectionStream(page: try Self.request(), live: live).pieces()
+            )
+            _ = try await slow.next()
+            _ = try await quick.next()
+            _ = try await quick.next()
+            for number in 0..<3 {
+                shown.state.withLock { $0.texts = ["state \(number)"] }
+                let piece = String(decoding: try #require(try await quick.next()), as: UTF8.self)
+                #expect(piece.contains("state \(number)"))
+            }
+            let late = String(decoding: try #require(try await slow.next()), as: UTF8.self)
+            #expect(late.contains("state 2") && !late.contains("state 1"))
+        }
+    }
+}
+
+@Suite struct LogLinesTests {
+    private func html(_ text: String, atMost limit: Int = 1 << 20, isWhole: Bool = true) -> (String, LogLines.Mark) {
+        var lines = LogLines()
+        let html = lines.html(Array(text.utf8), atMost: limit, isWhole: isWhole)
+        return (html.text, lines.mark)
+    }
+
+    @Test func `lines are numbered, and a line without an end waits for it`() {
+        let (whole, _) = html("one\ntwo")
+        #expect(whole.contains("id=\"L1\"") && whole.contains("id=\"L2\"") && whole.contains("two</div>"))
+        let (part, mark) = html("one\ntwo", isWhole: false)
+        #expect(!part.contains("two") && mark.offset == 4 && mark.line == 2)
+    }
+
+    @Test func `the middle of a long log is left out, and later lines keep their numbers`() {
+        let text = (1...10_000).map { "line \($0)\n" }.joined()
+        let (html, mark) = html(text, atMost: 10_000)
+        #expect(html.contains("id=\"L1\"") && html.contains("id=\"L10000\"") && !html.contains("id=\"L5000\""))
+        #expect(html.contains("class=\"gap\"") && mark.offset == text.utf8.count && mark.line == 10_001)
+    }
+
+    @Test(arguments: ["", "1", "1.x", "-1.1", "1.0", "a.b", "1.2.3", "99999999999999999999.1"])
+    func `what is no mark is none`(text: String) { #expect(LogLines.Mark(text) == nil) }
+
+    @Test func `a mark is read as it is written`() {
+        #expect(LogLines.Mark("120.7")?.description == "120.7")
+    }
+}

@@ -1,0 +1,380 @@
+import Control
+import Foundation
+import Logging
+import Pipeline
+import Reports
+import Results
+import Store
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Pages
+
+/// A daemon as the pages see it: one live run, one that has ended, and what a test changes.
+private final class Box: Sendable {
+    struct State {
+        var runs: [RunSummary] = []
+        var live: LiveRun?
+        var reason = "All is as it should be."
+        var tests = Sample.tests
+        var log = "one\ntwo\n"
+    }
+    let state = Mutex(State())
+    let asked = Mutex<[String]>([])
+    let index: Store.Index
+
+    init() async throws {
+        index = try Store.Index.inMemory()
+        try await index.register("alpha", location: "/alpha")
+        try await index.setChange(Sample.change("7", .open), of: "alpha")
+        state.withLock { $0.runs = [Self.summary(1)] }
+    }
+
+    static func summary(_ id: RunID, _ change: (inout RunSummary) -> Void = { _ in }) -> RunSummary {
+        var run = RunSummary(
+            id: id, repository: "alpha", workflow: "test", event: .pullRequest, ref: "refs/pull/7/head", branch: "main",
+            head: Sample.commit(1), change: "7", title: "Change 7", state: .ended, verdict: .failed,
+            reason: "step \"unit\" failed", attempt: 1, createdAt: Sample.start, startedAt: Sample.start,
+            endedAt: Sample.start.addingTimeInterval(9))
+        run.stepCounts.failed = 1
+        change(&run)
+        return run
+    }
+
+    var pages: Pages {
+        Pages(
+            PagesHost(
+                answer: { [self] in answer($0) },
+                document: { [self] id in
+                    let (reason, tests, log) = state.withLock { ($0.reason, $0.tests, $0.log) }
+                    var report = Sample.report(id, verdict: .failed, tests: tests)
+                    report.reason = reason
+                    return ReportDocument(report: report, tests: tests) { _ in ReportLog(bytes: Array(log.utf8)) }
+                },
+                log: { [self] _, _ in ReportLog(bytes: Array(state.withLock { $0.log }.utf8)) },
+                news: { { try? await Task.sleep(for: .seconds(60)) } }, index: index),
+            machine: "box", log: Logger(label: "test"))
+    }
+
+    private func answer(_ request: DaemonRequest) -> DaemonReply {
+        asked.withLock { $0.append("\(request)") }
+        let (runs, live) = state.withLock { ($0.runs, $0.live) }
+        switch request {
+        case .status:
+            return .status(
+                DaemonStatus(
+                    version: "0.1.0", processID: 7, slots: 2,
+                    repositories: [
+                        .init(name: "alpha", location: "/alpha", isWatched: true, changes: ["open": 1])
+                    ], running: [live].compactMap { $0 }, queued: [], held: [], obstacle: nil, freeBytes: 1,
+                    state: "/state", machine: nil))
+        case .runs(let query):
+            return .runs(
+                runs.filter {
+                    (query.change == nil || $0.change == query.change)
+                        && (query.states.isEmpty || query.states.contains($0.state))
+                })
+        case .run(let id):
+            guard let run = runs.first(where: { $0.id == id }) else {
+                return .refused(code: RequestError.Code.unknownRun.rawValue, message: "no run \(id)", origin: .request)
+            }
+            return .run(RunDetail(summary: run, live: live?.id == id ? live : nil, behind: nil, held: nil))
+        case .mergeQueues: return .mergeQueues([])
+        case .flakyTests: return .flaky([])
+        case .slowestTests: return .slowest([])
+        case .testHistory: return .appearances([])
+        case .proofs: return .proofs(ProofStatus(counts: [], distrusted: []))
+        case .bundle: return .bundle("{}")
+        case .rerun: return .accepted(9, isNew: true)
+        case .cancel(let run, _): return .completed(.cancelled(run, .stopping))
+        default: return .refused(code: "usage", message: "not here", origin: .request)
+        }
+    }
+}
+
+extension Pages {
+    fileprivate func get(_ target: String, headers: [String: String] = [:]) async throws -> PageResponse {
+        var all = ["host": "localhost:8787"]
+        all.merge(headers) { $1 }
+        return await answer(try #require(PageRequest(method: "GET", target: target, headers: all)))
+    }
+
+    fileprivate func post(
+        _ target: String, _ form: [String: String], headers: [String: String] = [:]
+    ) async throws -> PageResponse {
+        var all = ["host": "localhost:8787"]
+        all.merge(headers) { $1 }
+        var request = try #require(PageRequest(method: "POST", target: target, headers: all))
+        request.form = form
+        return await answer(request)
+    }
+}
+
+extension PageResponse {
+    fileprivate var text: String {
+        if case .bytes(let bytes) = body { String(decoding: bytes, as: UTF8.self) } else { "" }
+    }
+}
+
+@Suite struct PagesTests {
+    static let paths = [
+        "/", "/runs", "/runs?verdict=failed&repository=alpha", "/runs/1", "/runs/1/steps/1", "/repositories/alpha",
+        "/repositories/alpha/changes/7", "/tests", "/tests/history?name=adds&suite=Unit", "/queue", "/machine",
+        "/search?q=adds", "/search?q=1", "/search",
+    ]
+
+    @Test(arguments: paths) func `each page has one heading, its command, and no script of its own`(path: String)
+        async throws
+    {
+        let page = try await Box().pages.get(path)
+        #expect(page.status == 200)
+        #expect(page.text.components(separatedBy: "<h1>").count == 2)
+        #expect(page.text.contains("<code class=\"all\">pipectl "))
+        #expect(page.text.contains("<main id=\"main\">") && page.text.contains("lang=\"en\""))
+        let scripts = page.text.components(separatedBy: "<script").dropFirst()
+        #expect(scripts.allSatisfy { $0.hasPrefix(" src=\"/assets/") })
+        #expect(!page.text.contains(" onclick") && !page.text.contains(" style=\""))
+        #expect(page.text.utf8.count < 100_000)
+        let policy = try #require(page.headers["content-security-policy"])
+        #expect(policy.contains("default-src 'none'") && policy.contains("script-src 'self';"))
+        #expect(!policy.contains("unsafe"))
+    }
+
+    @Test(arguments: [
+        "/nothing", "/runs/9", "/runs/x", "/runs/-1", "/runs/99999999999999999999", "/runs/1/steps/9",
+        "/runs/1/steps/x/raw",
+        "/repositories/beta", "/repositories/alpha/changes/8", "/assets/../Package.swift", "/assets/x", "/live/nothing",
+        "/live/live/", "/api/v1/nothing", "/api/v2/status", "/runs/1/steps/1/..%2f..%2fetc", "/feeds/x",
+        "/badges/alpha/main",
+    ])
+    func `what is not there is not found`(path: String) async throws {
+        #expect(try await Box().pages.get(path).status == 404)
+    }
+
+    @Test(arguments: ["", "runs", "/%zz", "/a%00b", "/" + String(repeating: "a", count: 5_000)])
+    func `an address that can't be decoded is refused`(target: String) {
+        #expect(PageRequest(method: "GET", target: target, headers: [:]) == nil)
+    }
+
+    /// Text of strangers, wherever it comes from.
+    static let hostile = [
+        "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "' onmouseover='alert(1)", "</title><script>",
+        "</style><script>alert(1)</script>", "javascript:alert(1)", "\u{1B}]8;;http://evil\u{7}click\u{1B}]8;;\u{7}",
+        "\u{202E}txt.exe", "&lt;script&gt;", "<svg/onload=alert(1)>", "{{7*7}}", "<!--", "]]>", "\u{0}",
+        "<base href=//evil>",
+    ]
+
+    @Test(arguments: hostile) func `foreign text is text on every page`(text: String) async throws {
+        let box = try await Box()
+        var change = Sample.change("7", .open)
+        (change.title, change.author) = (text, text)
+        try await box.index.setChange(change, of: "alpha")
+        box.state.withLock { state in
+            state.runs = [
+                Box.summary(1) { ($0.title, $0.reason, $0.workflow) = (text, text, text) },
+                Box.summary(2) {
+                    ($0.title, $0.state, $0.verdict, $0.ref) = (text, .running, nil, "refs/heads/\(text)")
+                },
+            ]
+            var live = LiveRun(
+                id: 2, repository: "alpha", workflow: text, subject: text, phase: .running, startedAt: Sample.start,
+                logs: "/x")
+            live.steps = [LiveRun.Step(record: Sample.step(text, .running))]
+            live.steps[0].lastLine = text
+            state.live = live
+            (state.reason, state.log) = (text, "\(text)\n")
+            state.tests = [
+                TestResult(suite: text, name: text, status: .failed, message: text, details: text, file: text, line: 1)
+            ]
+        }
+        let pages = box.pages
+        for path in Self.paths + ["/runs/2", "/feeds/runs.atom", "/search?q=\(PageRequest.part(text))"] {
+            let page = try await pages.get(path).text
+            for tag in page.matches(of: /<[a-zA-Z!?][^<>]*>/).map({ String($0.output) }) {
+                // What is in quotes is a value: a quote in it is an entity.
+                let plain = tag.replacing(/"[^"]*"/, with: "")
+                #expect(!plain.contains(/\son\w+\s*=/) && !plain.contains("'"), "\(path): \(tag)")
+                let isForeign = plain.contains(/^<(img|base|iframe|object|embed|svg\/)/)
+                let isScript = plain.hasPrefix("<script") && !tag.hasPrefix("<script src=\"/assets/")
+                #expect(!isForeign && !isScript, "\(path): \(tag)")
+                #expect(!tag.contains("href=\"javascript:") && !tag.contains("href=\"//"), "\(path): \(tag)")
+            }
+            #expect(!page.contains("\u{1B}") && !page.contains("\u{202E}") && !page.contains("\u{0}"))
+        }
+    }
+
+    // MARK: Who may
+
+    @Test(arguments: [
+        "evil.example", "evil.example:8787", "localhost.evil.example", "127.0.0.1.evil.example", "build-box:8787", "",
+        "10.0.0.1:8787", "127.0.0.256", "[::2]:8787",
+    ])
+    func `another host sees nothing`(host: String) async throws {
+        let pages = try await Box().pages
+        for path in ["/", "/api/v1/status", "/runs/1", "/metrics", "/live/"] {
+            #expect(try await pages.get(path, headers: ["host": host]).status == 403)
+        }
+    }
+
+    @Test(arguments: ["localhost", "localhost:8787", "127.0.0.1:8787", "127.8.9.1", "[::1]:8787", "LOCALHOST"])
+    func `this machine does`(host: String) async throws {
+        #expect(try await Box().pages.get("/", headers: ["host": host]).status == 200)
+    }
+
+    @Test(arguments: ["forwarded", "x-forwarded-for", "x-forwarded-host", "via"])
+    func `a proxy does not`(header: String) async throws {
+        #expect(try await Box().pages.get("/", headers: [header: "for=10.0.0.1"]).status == 403)
+    }
+
+    private func token(_ pages: Pages) async throws -> String {
+        let text = try await pages.get("/runs/1").text
+        let match = try #require(text.firstMatch(of: /name="token" value="([0-9a-f]+)"/))
+        return String(match.1)
+    }
+
+    @Test func `a form of the page acts once, and shows what became of it`() async throws {
+        let box = try await Box()
+        let pages = box.pages
+        let answer = try await pages.post(
+            "/runs/1/rerun", ["token": try await token(pages), "failed": "1"],
+            headers: ["origin": "http://localhost:8787", "sec-fetch-site": "same-origin"])
+        #expect(answer.status == 303 && answer.headers["location"] == "/runs/9")
+        #expect(box.asked.withLock { $0 }.filter { $0.contains("rerun") && $0.contains("failedOnly: true") }.count == 1)
+    }
+
+    @Test func `a form of another site does nothing`() async throws {
+        let box = try await Box()
+        let pages = box.pages
+        let token = try await token(pages)
+        let attempts: [([String: String], [String: String])] = [
+            ([:], [:]), (["token": ""], [:]), (["token": String(token.dropLast())], [:]), (["token": token + "0"], [:]),
+            (["token": token], ["origin": "http://evil.example"]), (["token": token], ["origin": "null"]),
+            (["token": token], ["origin": "http://localhost:9999"]),
+            (["token": token], ["sec-fetch-site": "cross-site"]),
+            (["token": token], ["sec-fetch-site": "same-site"]),
+            (["token": try await self.token(try await Box().pages)], [:]),
+        ]
+        for (form, headers) in attempts {
+            #expect(try await pages.post("/runs/1/cancel", form, headers: headers).status == 403)
+        }
+        #expect(!box.asked.withLock { $0 }.contains { $0.contains("cancel") })
+    }
+
+    @Test func `nothing acts by GET`() async throws {
+        let box = try await Box()
+        for path in ["/runs/1/rerun", "/runs/1/cancel", "/runs/1/approve", "/repositories/alpha/changes/7/land"] {
+            #expect(try await box.pages.get(path).status == 404)
+        }
+        #expect(!box.asked.withLock { $0 }.contains { $0.contains("rerun") || $0.contains("cancel") })
+    }
+
+    @Test(arguments: ["PUT", "DELETE", "PATCH", "TRACE", "CONNECT"]) func `other methods are refused`(method: String)
+        async throws
+    {
+        let request = try #require(PageRequest(method: method, target: "/runs/1", headers: ["host": "localhost"]))
+        #expect(try await Box().pages.answer(request).status == 405)
+    }
+
+    // MARK: Interfaces
+
+    @Test(arguments: [
+        "/api/v1/status", "/api/v1/runs", "/api/v1/runs?limit=5&verdict=failed", "/api/v1/runs/1",
+        "/api/v1/runs/1/report",
+        "/api/v1/queue", "/api/v1/repositories/alpha/changes", "/api/v1/tests/flaky", "/api/v1/tests/slowest",
+        "/api/v1/tests/history?name=adds", "/api/v1/runs/1/bundle",
+    ])
+    func `answers are as the description says`(path: String) async throws {
+        let answer = try await Box().pages.get(path)
+        #expect(answer.status == 200 && answer.headers["content-type"] == "application/json")
+        let value = try JSONSerialization.jsonObject(with: Data(answer.text.utf8))
+        let description = try #require(
+            JSONSerialization.jsonObject(with: Data(OpenAPI.document.utf8)) as? [String: Any])
+        let problems = try Schema(description).problems(of: value, at: path)
+        #expect(problems.isEmpty, "\(problems)")
+    }
+
+    @Test(arguments: [
+        "/api/v1/runs?limit=0", "/api/v1/runs?limit=x", "/api/v1/runs?verdict=good", "/api/v1/runs?state=gone",
+        "/api/v1/runs?before=x", "/api/v1/tests/history",
+    ])
+    func `a wrong parameter is an error in JSON`(path: String) async throws {
+        let answer = try await Box().pages.get(path)
+        #expect(answer.status == 400 && answer.headers["content-type"] == "application/json")
+        let body = try JSONSerialization.jsonObject(with: Data(answer.text.utf8)) as? [String: String]
+        #expect(body?["error"] != nil)
+    }
+
+    @Test func `a raw log is text that no browser runs`() async throws {
+        let box = try await Box()
+        box.state.withLock { $0.log = "<html><script>alert(1)</script>" }
+        let log = try await box.pages.get("/runs/1/steps/1/raw")
+        #expect(log.headers["content-type"] == "text/plain; charset=utf-8")
+        #expect(log.headers["x-content-type-options"] == "nosniff")
+    }
+
+    @Test func `badges, feeds, figures and health`() async throws {
+        let box = try await Box()
+        box.state.withLock { $0.runs[0].change = nil }
+        let pages = box.pages
+        let badge = try await pages.get("/badges/alpha/main.svg")
+        #expect(badge.headers["content-type"] == "image/svg+xml" && badge.text.contains(">failed</text>"))
+        #expect(try await pages.get("/feeds/runs.atom").text.contains("<id>http://localhost:8787/runs/1</id>"))
+        #expect(try await pages.get("/metrics").text.contains("\npipectl_slots 2\n"))
+        #expect(try await pages.get("/healthz").status == 200)
+        #expect(try await pages.get("/readyz").status == 200)
+    }
+}
+
+/// Checks a value against the part of JSON Schema that the description uses.
+private struct Schema {
+    let description: [String: Any]
+
+    init(_ description: [String: Any]) { self.description = description }
+
+    func problems(of value: Any, at path: String) throws -> [String] {
+        let plain = "/" + path.split(separator: "?")[0].split(separator: "/").dropFirst(2).joined(separator: "/")
+        let paths = try #require(description["paths"] as? [String: Any])
+        let template = try #require(
+            paths.keys.first { key in
+                let (wanted, given) = (key.split(separator: "/"), plain.split(separator: "/"))
+                return wanted.count == given.count && zip(wanted, given).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
+            })
+        var part: Any? = paths[template]
+        for key in ["get", "responses", "200", "content", "application/json", "schema"] {
+            part = (part as? [String: Any])?[key]
+        }
+        return problems(of: value, against: try #require(part as? [String: Any]), "$")
+    }
+
+    private func problems(of value: Any, against schema: [String: Any], _ place: String) -> [String] {
+        if let reference = schema["$ref"] as? String {
+            var part: Any? = description
+            for key in reference.split(separator: "/").dropFirst() { part = (part as? [String: Any])?[String(key)] }
+            return problems(of: value, against: part as? [String: Any] ?? [:], place)
+        }
+        var problems: [String] = []
+        if let all = schema["enum"] as? [String], !all.contains(value as? String ?? "") {
+            problems.append("\(place): \(value)")
+        }
+        switch schema["type"] as? String {
+        case "array":
+            guard let items = value as? [Any] else { return ["\(place) is no array"] }
+            for item in items {
+                problems += self.problems(of: item, against: schema["items"] as? [String: Any] ?? [:], "\(place)[]")
+            }
+        case "object":
+            guard let object = value as? [String: Any] else { return ["\(place) is no object"] }
+            for key in schema["required"] as? [String] ?? [] where object[key] == nil {
+                problems.append("\(place).\(key) is missing")
+            }
+            for (key, part) in schema["properties"] as? [String: [String: Any]] ?? [:] {
+                if let inner = object[key] { problems += self.problems(of: inner, against: part, "\(place).\(key)") }
+            }
+        case "string" where !(value is String): problems.append("\(place) is no text")
+        case "integer" where !(value is Int): problems.append("\(place) is no integer")
+        default: break
+        }
+        return problems
+    }
+}
