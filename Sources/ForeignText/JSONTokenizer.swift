@@ -23,6 +23,8 @@ package struct JSONTokenizer {
     /// The open objects and arrays; true for an array.
     private var open: [Bool] = []
     private var expectsValue = false
+    /// Whether ``skipToList()`` has read the bracket of the next token.
+    private var hasReadBracket = false
 
     /// - Parameters:
     ///   - valueLimit: The most bytes that are kept of one string.
@@ -40,8 +42,27 @@ package struct JSONTokenizer {
         }
     }
 
+    /// Skips lines of text up to the next list that is empty or begins with an object: `[INFO] done` is text.
+    package mutating func skipToList() {
+        while let first = source.peek() {
+            guard first == UInt8(ascii: "[") else {
+                if first.isXMLSpace { _ = source.next() } else { _ = source.nextLine(limit: 0) }
+                continue
+            }
+            _ = source.next()
+            while let byte = source.peek(), byte.isXMLSpace { _ = source.next() }
+            hasReadBracket = source.peek() == UInt8(ascii: "{") || source.peek() == UInt8(ascii: "]")
+            if hasReadBracket { return }
+        }
+    }
+
     /// The next token. It never throws: broken text gives a token that says so.
     package mutating func next() -> JSONToken {
+        if hasReadBracket {
+            hasReadBracket = false
+            open.append(true)
+            return .beginArray
+        }
         while let byte = source.peek(), byte.isXMLSpace || byte == UInt8(ascii: ",") { _ = source.next() }
         guard let byte = source.next() else { return open.isEmpty ? .finished : .broken("ends in the middle") }
         switch byte {

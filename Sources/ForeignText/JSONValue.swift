@@ -72,8 +72,8 @@ package struct JSONWalk {
 
     package init(_ tokens: JSONTokenizer) { self.tokens = tokens }
 
-    /// Skips text between two documents, up to the next object.
-    package mutating func skipToObject() { tokens.skipToObject() }
+    /// Skips text between two documents, up to the next object, or the next list of objects.
+    package mutating func skip(toList: Bool) { if toList { tokens.skipToList() } else { tokens.skipToObject() } }
 
     /// Goes to the next value, or to the end of an object or array.
     package mutating func next() -> Step {

@@ -5,7 +5,7 @@ enum ResultReadings {
     static let all: [any ResultReading.Type] = [
         TRXReading.self, NUnit3Reading.self, NUnit2Reading.self, XUnitReading.self,
         EventReading.self, GoTestReading.self, DartReading.self,
-        CTRFReading.self, JestReading.self, MochaReading.self, RSpecReading.self,
+        CTRFReading.self, JestReading.self, MochaReading.self, RSpecReading.self, CucumberReading.self,
         TAPReading.self, ConsoleReading.self, JUnitReading.self,
     ]
 

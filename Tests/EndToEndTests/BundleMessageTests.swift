@@ -87,6 +87,17 @@ struct BundleMessageTests {
                 """,
             test: "sum/adds", place: "src/sum.test.js:4", says: ["Expected: 4", "Received: 3"]),
         Kind(
+            name: "Cucumber",
+            results: """
+                [{"uri":"features/basket.feature","id":"basket","keyword":"Feature","name":"Basket","line":1,"elements":[
+                {"id":"basket;adds","keyword":"Scenario","name":"adds","line":3,"type":"scenario","steps":[
+                {"keyword":"Given ","name":"a basket","line":4,"result":{"status":"passed","duration":32849}},
+                {"keyword":"Then ","name":"it holds 3 things","line":5,"result":{"status":"failed","duration":19059999,
+                "error_message":"\\nexpected: 3\\n     got: 2\\n\\n(compared using ==)\\n./features/steps.rb:9:in `holds'"}}
+                ]}]}]
+                """,
+            test: "Basket/adds", place: "features/basket.feature:5", says: ["expected: 3", "got: 2"]),
+        Kind(
             name: "go test",
             results: """
                 {"Action":"run","Package":"example.com/app","Test":"TestSum"}

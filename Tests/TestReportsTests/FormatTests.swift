@@ -13,7 +13,9 @@ import Testing
             ("gotest.json", "goTest", "3/4/0/1/0"),
             ("dart.json", "dart", "1/1/1/1/0"), ("mocha.json", "mocha", "2/1/0/1/0"),
             ("jest.json", "jest", "2/1/1/1/0"),
-            ("rspec.json", "rspec", "1/1/1/2/0"), ("ctrf.json", "ctrf", "2/1/0/2/0"), ("perl.tap", "tap", "3/2/0/1/1"),
+            ("rspec.json", "rspec", "1/1/1/2/0"),
+            ("cucumber.json", "cucumber", "2/3/3/2/0"), ("cucumber-jvm.json", "cucumber", "1/1/2/1/0"),
+            ("ctrf.json", "ctrf", "2/1/0/2/0"), ("perl.tap", "tap", "3/2/0/1/1"),
             ("node.tap", "tap", "1/2/0/1/1"), ("bats.tap", "tap", "1/1/0/1/0"),
             ("ctest-timeout.xml", "junit", "1/3/0/0/0"),
             ("swift-testing-0.jsonl", "swiftTestingEvents", "6/9/1/3/1"),
@@ -83,6 +85,33 @@ import Testing
             ),
             ("rspec.json", "Adder raises", "spec.adder_spec", "./spec/adder_spec.rb:6", "no <good>"),
             (
+                "cucumber.json", "adds wrongly", "Basket", "features/basket.feature:13",
+                "expected: 3\n     got: 2\n\n(compared using ==)\n (RSpec::Expectations::ExpectationNotMetError)"
+            ),
+            ("cucumber.json", "raises", "Basket", "features/basket.feature:16", "no <good> (ArgumentError)"),
+            (
+                "cucumber.json", "not written yet", "Basket", "features/basket.feature:19",
+                "no step definition matches: When I pay"
+            ),
+            ("cucumber.json", "later", "Basket", "features/basket.feature:21", "no network yet (Cucumber::Pending)"),
+            (
+                "cucumber.json", "rows #2", "Basket", "features/basket.feature:35",
+                "expected: 5\n     got: 2\n\n(compared using ==)\n (RSpec::Expectations::ExpectationNotMetError)"
+            ),
+            (
+                "cucumber.json", "has a hook that breaks", "Basket", "features/support/env.rb:1",
+                "no database (RuntimeError)"
+            ),
+            (
+                "cucumber-jvm.json", "adds wrongly", "Basket", "src/test/resources/demo/basket.feature:10",
+                "java.lang.AssertionError: expected:<3> but was:<2>"
+            ),
+            (
+                "cucumber-jvm.json", "has a hook that breaks", "Basket", "Hooks.java:9",
+                "java.lang.IllegalStateException: no <good>"
+            ),
+            ("cucumber-jvm.json", "later", "Basket", "src/test/resources/demo/basket.feature:15", "no network"),
+            (
                 "ctrf.json", "adds wrongly", "sum.spec.ts > sum", "tests/sum.spec.ts:9",
                 "expect(received).toBe(expected)\n\nExpected: 4\nReceived: 3"
             ),
@@ -130,7 +159,7 @@ import Testing
     }
 
     @Test func `other programs' output around a report is skipped`() throws {
-        for name in ["mocha.json", "jest.json", "rspec.json", "ctrf.json", "dart.json", "bats.tap"] {
+        for name in ["mocha.json", "jest.json", "rspec.json", "cucumber.json", "ctrf.json", "dart.json", "bats.tap"] {
             let around =
                 Array("> demo@1.0.0 test\n> sh run\n\n".utf8) + (try Fixture.bytes(name)) + Array("\nbye\n".utf8)
             let results = TestResultReader().read(around, named: name)
@@ -141,7 +170,7 @@ import Testing
     @Test func `a report that breaks off gives the results before`() throws {
         for name in [
             "mstest.trx", "nunit3.xml", "nunit2.xml", "xunit2.xml", "jest.json", "mocha.json", "rspec.json",
-            "ctrf.json",
+            "cucumber.json", "ctrf.json",
         ] {
             let bytes = try Fixture.bytes(name)
             let results = TestResultReader().read(Array(bytes.prefix(bytes.count * 2 / 3)), named: name)
@@ -200,7 +229,7 @@ import Testing
     @Test(arguments: [
         ("<robot generator=\"Robot 7\"><suite/></robot>", "Robot Framework"), ("<Site><Testing/></Site>", "CTest"),
         ("<coverage line-rate=\"1\"/>", "coverage"),
-        ("[{\"uri\":\"a.feature\",\"elements\":[{\"steps\":[]}]}]", "Cucumber"),
+        ("[{\"location\":\"a.feature:1\",\"keyword\":\"Feature\",\"elements\":[{\"steps\":[]}]}]", "behave"),
         ("{\"$schema\":\"x\",\"runs\":[]}", "SARIF"), ("{\"config\":{},\"suites\":[]}", "Playwright"),
         ("=== RUN   TestA\n--- PASS: TestA (0.00s)\n", "go test -v"),
         ("##teamcity[testStarted name='a']\n", "TeamCity"),

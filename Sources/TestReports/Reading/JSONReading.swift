@@ -15,6 +15,9 @@ enum JSONWish {
 protocol JSONReading: ResultReading {
     var collector: ResultCollector { get set }
 
+    /// Whether the document is a list of objects, not an object.
+    static var isList: Bool { get }
+
     /// What the format wants of the value at `path`: see ``JSONWalk``.
     func wish(at path: String) -> JSONWish
 
@@ -29,6 +32,8 @@ protocol JSONReading: ResultReading {
 }
 
 extension JSONReading {
+    static var isList: Bool { false }
+
     mutating func leave(_ path: String) {}
 
     mutating func finish() {}
@@ -37,7 +42,7 @@ extension JSONReading {
         let limits = collector.limits
         var walk = JSONWalk(JSONTokenizer(source, valueLimit: limits.fieldBytes, depth: limits.depth))
         // npm and others print lines before and after it. Two test runs may have been written into one file.
-        walk.skipToObject()
+        walk.skip(toList: Self.isList)
         reading: while !collector.isFull {
             switch walk.next() {
             case .value(let path, let token):
@@ -54,7 +59,7 @@ extension JSONReading {
                 }
             case .leave(let path):
                 leave(path)
-                if path.isEmpty { walk.skipToObject() }
+                if path.isEmpty { walk.skip(toList: Self.isList) }
             case .finished: break reading
             case .broken(let what):
                 collector.sayBroken(what, line: walk.tokens.source.line)

@@ -33,6 +33,8 @@ package enum Seconds {
 
     static func ofMilliseconds(_ number: Double?) -> Double? { bounded(number.map { $0 / 1_000 }) }
 
+    static func ofNanoseconds(_ number: Double?) -> Double? { bounded(number.map { $0 / 1e9 }) }
+
     static func bounded(_ value: Double?) -> Double? {
         guard let value, value.isFinite, value >= 0, value <= 1e9 else { return nil }
         return value

@@ -42,12 +42,8 @@ struct UnknownFormat {
     /// By keys that a JSON text has; all must be there.
     private static let keyed: [(keys: [String], format: UnknownFormat)] = [
         (
-            ["[].elements[].steps"],
-            .init(name: "Cucumber's JSON", advice: "Write JUnit XML with --format junit:FILE.")
-        ),
-        (
-            ["[].uri", "[].elements"],
-            .init(name: "Cucumber's JSON", advice: "Write JUnit XML with --format junit:FILE.")
+            ["[].elements", "[].location"],
+            .init(name: "behave's JSON", advice: "Write JUnit XML with behave --junit --junit-directory FOLDER.")
         ),
         (
             ["runs", "$schema"],

@@ -48,6 +48,9 @@ extension FuzzTarget {
         reading("rspec", ResultFormat(rawValue: "rspec"), words: json, isJSON: true) {
             try Corpus.results("rspec.json")
         },
+        reading("cucumber", ResultFormat(rawValue: "cucumber"), words: cucumber, isJSON: true) {
+            try Corpus.results("cucumber.json", "cucumber-jvm.json")
+        },
         reading("ctrf", ResultFormat(rawValue: "ctrf"), words: json, isJSON: true) { try Corpus.results("ctrf.json") },
         reading("tap", ResultFormat(rawValue: "tap"), words: tap) { try Corpus.results(".tap") },
         reading("results", nil, words: xml + console + events + json + tap) {
@@ -68,6 +71,12 @@ extension FuzzTarget {
         "\"retryAttempts\":[{}]", "\"currentRetry\":99999999999", "\"id\":1e300", "\u{1B}[31m",
         "\n    at f (a.js:3:5)", "Test suite failed to run\n\n", "\"testID\":3", "\"err\":{}",
     ]
+    private static let cucumber =
+        json + [
+            "[{\"elements\":[{\"steps\":[{", "\"type\":\"background\"", "\"status\":\"undefined\"", "\"before\":[{}]",
+            "\"hidden\":true", "\"duration\":1e308", "\"line\":-1", "\"output\":[\"a\"]", "\na.rb:3:in `b'",
+            "[INFO] a\n",
+        ]
     private static let go =
         json + [
             "\"Action\":\"output\"", "\"Action\":\"fail\"", "\"Action\":\"run\"", "\"Test\":\"T/a\"",
