@@ -34,6 +34,11 @@ extension WorkflowDeclaration {
             for glob in trigger.branches + trigger.paths + trigger.ignoredPaths {
                 do throws(GlobProblem) { _ = try Glob(glob) } catch { report("glob", error.description) }
             }
+            for pattern in trigger.messages + trigger.ignoredMessages {
+                do throws(MessagePatternProblem) { _ = try MessagePattern(pattern) } catch {
+                    report("message", error.description)
+                }
+            }
             if trigger.branches.isEmpty && trigger.event != .manual {
                 report("trigger", "its \(trigger.event) trigger names no branch; for example, write into: \"main\"")
             }

@@ -83,6 +83,7 @@ extension Index {
             try db.execute(
                 sql: "UPDATE repository SET baselineAt = ?, location = ? WHERE id = ?", arguments: [at, location, id])
             try db.execute(sql: "DELETE FROM refCursor WHERE repository = ?", arguments: [id])
+            try db.execute(sql: "DELETE FROM heldBack WHERE repository = ?", arguments: [id])
             let insert = try db.cachedStatement(
                 sql: "INSERT INTO refCursor (repository, ref, commitID) VALUES (?, ?, ?)")
             try each { ref, commit in try insert.execute(arguments: [id, ref, commit]) }
@@ -99,12 +100,15 @@ extension Index {
     /// for which a run must wait only before its first step. If a power cut undoes the observation, it undoes the
     /// cursor, too, and the next observation sees the refs move again.
     ///
-    /// - Parameter decided: What the forge said about changes when runs were decided about, by their names.
+    /// - Parameters:
+    ///   - decided: What the forge said about changes when runs were decided about, by their names.
+    ///   - heldBack: What the messages of commits held back, by ref. It replaces what was known of the ref; of a ref that
+    ///     moved, nothing older is kept.
     /// - Throws: `.noBaseline` before ``recordBaseline(of:location:refs:)``, and `.cursorMoved` if a ref's cursor is
     ///   not at `old`.
     public func recordLook(
         repository: String, moved: [RefMove], requests: [RunRequest], changes: [ChangeRecord],
-        decided: [String: ChangeFacts] = [:]
+        decided: [String: ChangeFacts] = [:], heldBack: [String: [HeldBackWorkflow]] = [:]
     ) async throws -> LookOutcome {
         let now = now()
         return try await write(flushed: requests.isEmpty) { db in
@@ -124,6 +128,9 @@ extension Index {
             for change in changes {
                 try Self.dropProofs(ofNameBefore: change, repository: id, db)
                 try Self.upsert(change, repository: id, at: now, db)
+            }
+            for ref in Set(moved.map(\.ref)).union(heldBack.keys) {
+                try Self.setHeldBack(heldBack[ref] ?? [], of: ref, repository: id, db)
             }
             for (name, facts) in decided { try Self.decide(facts, of: name, repository: id, db) }
             var outcome = LookOutcome()

@@ -43,6 +43,7 @@ extension Index {
         migrator.registerMigration("earlyConflict") { db in try createEarlyConflict(db) }
         migrator.registerMigration("forgeDelivery") { db in try createForgeDelivery(db) }
         migrator.registerMigration("forgeChange") { db in try createForgeChange(db) }
+        migrator.registerMigration("heldBack") { db in try createHeldBack(db) }
         return migrator
     }
 

@@ -8,6 +8,8 @@ package import Pipeline
 struct Decision: Sendable, Equatable {
     var requests: [RunRequest] = []
     var changes: [ChangeRecord] = []
+    /// The workflows that a commit's message held back, for each ref about which this look decided as about a push.
+    var heldBack: [String: [HeldBackWorkflow]] = [:]
 
     /// The workflows at one commit.
     enum Definition: Sendable {
@@ -17,10 +19,10 @@ struct Decision: Sendable, Equatable {
         /// The commit has no `workflows/`.
         case none
 
-        /// Whether a trigger filters by changed paths.
-        var asksForPaths: Bool {
+        /// Whether a trigger filters by changed paths or by the commit's message.
+        var asksAboutCommits: Bool {
             guard case .workflows(let declarations) = self else { return false }
-            return declarations.contains { $0.triggers.contains { !$0.paths.isEmpty || !$0.ignoredPaths.isEmpty } }
+            return declarations.contains { $0.triggers.contains { $0.filtersByPath || $0.filtersByMessage } }
         }
     }
 
@@ -31,11 +33,10 @@ struct Decision: Sendable, Equatable {
     ///   - known: The changes in the index.
     ///   - definition: Returns the workflows at a commit.
     ///   - refreshes: Whether snapshots of moved branches are wanted.
-    ///   - paths: Returns the changed paths between two commits; called only if a trigger filters by path. Nil if they
-    ///     can't be determined: then every filter matches.
+    ///   - commits: What filters of triggers ask about commits.
     static func make(
         repository: String, observation: RefObservation, known: [ChangeRecord], refreshes: Bool = false,
-        definition: (OID) -> Definition, paths: (_ from: OID?, _ to: OID) -> [String]?
+        definition: (OID) -> Definition, commits: CommitFacts
     ) -> Decision {
         var decision = Decision()
         let byName = Dictionary(known.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
@@ -54,15 +55,17 @@ struct Decision: Sendable, Equatable {
                 record.landedCommit = byName[change.name]?.landedCommit ?? change.targetCommit.hex
                 record.recognition = byName[change.name]?.recognition
             } else {
-                decision.requests += requests(
-                    testing: change, repository: repository, nonce: "", definition: definition, paths: paths
+                let found = requests(
+                    testing: change, repository: repository, nonce: "", definition: definition, commits: commits
                 ) { _ in true }
+                decision.requests += found.requests
+                decision.heldBack[change.ref] = found.heldBack
             }
             decision.changes.append(record)
         }
         for refreshed in observation.refreshed {
             guard let record = byName[refreshed.change.name] else { continue }
-            decision.note(refreshed, record, repository, definition, paths)
+            decision.note(refreshed, record, repository, definition, commits)
         }
         for name in observation.closed {
             guard var record = byName[name], record.state != .landed else { continue }
@@ -75,7 +78,7 @@ struct Decision: Sendable, Equatable {
                 let name = landing.change
                 return (observation.targets[name] ?? byName[name]?.target ?? observation.defaultTarget) != branch.name
             }
-            decision.note(branch, observation, byName, repository, definition, paths)
+            decision.note(branch, observation, byName, repository, definition, commits)
             let source = branch.definition ?? branch.new
             for declaration in declarations(definition(source)) {
                 let isTarget = branch.name == observation.defaultTarget || known.contains { $0.target == branch.name }
@@ -85,12 +88,15 @@ struct Decision: Sendable, Equatable {
                             declaration.name, repository: repository, branch: branch.name, commit: branch.new.hex,
                             definition: source.hex))
                 }
-                let trigger = declaration.triggers.first { trigger in
+                let choice = commits.trigger(of: declaration, from: branch.old, to: branch.new) { trigger in
                     (trigger.event == .merge || trigger.event == .push) && trigger.matches(branch: branch.name)
                         && (branch.old != nil || trigger.event == .push)
-                        && trigger.matches(pathsOf: { paths(branch.old, branch.new) })
                 }
-                guard let trigger else { continue }
+                if case .isHeldBack(let why) = choice {
+                    decision.heldBack[branch.ref, default: []].append(
+                        HeldBackWorkflow(name: declaration.name, commit: branch.new.hex, why: why))
+                }
+                guard case .starts(let trigger) = choice else { continue }
                 decision.requests.append(
                     request(
                         declaration, event: trigger.event, repository: repository, ref: branch.ref,
@@ -124,7 +130,7 @@ struct Decision: Sendable, Equatable {
     /// A change that wants into another branch now is tested with that one, whatever was tested before.
     private mutating func note(
         _ refreshed: RefObservation.RefreshedChange, _ record: ChangeRecord, _ repository: String,
-        _ definition: (OID) -> Definition, _ paths: (OID?, OID) -> [String]?
+        _ definition: (OID) -> Definition, _ commits: CommitFacts
     ) {
         let change = refreshed.change
         guard record.state != .landed, !change.isLanded, let facts = change.facts else { return }
@@ -136,17 +142,18 @@ struct Decision: Sendable, Equatable {
         }
         if record.state == .closed { updated.state = .open }
         let isRetargeted = record.target != change.target
-        let new = Decision.requests(
+        let (new, heldBack) = Decision.requests(
             testing: change, repository: repository, nonce: isRetargeted ? "onto \(change.targetCommit.hex)" : "",
-            definition: definition, paths: paths
+            definition: definition, commits: commits
         ) { declaration in
-            isRetargeted
-                || !declaration.triggers.contains { trigger in
-                    trigger.event == .pullRequest && trigger.matches(branch: change.target)
-                        && Decision.suits(refreshed.decided, trigger)
-                }
+            let before = commits.trigger(of: declaration, from: change.targetCommit, to: change.head) { trigger in
+                trigger.event == .pullRequest && trigger.matches(branch: change.target)
+                    && Decision.suits(refreshed.decided, trigger)
+            }
+            return isRetargeted || !before.isStart
         }
         requests += new
+        self.heldBack[change.ref] = heldBack
         if isRetargeted || !new.isEmpty {
             (updated.target, updated.targetCommit, updated.state) = (change.target, change.targetCommit.hex, .open)
         }
@@ -162,13 +169,14 @@ struct Decision: Sendable, Equatable {
     private mutating func note(
         _ branch: RefObservation.MovedBranch, _ observation: RefObservation, _ known: [String: ChangeRecord],
         _ repository: String,
-        _ definition: (OID) -> Definition, _ paths: (OID?, OID) -> [String]?
+        _ definition: (OID) -> Definition, _ commits: CommitFacts
     ) {
         let moved = Set(observation.changes.map(\.name))
         var landed: Set<String> = []
         for landing in branch.landings where landed.insert(landing.change).inserted {
             changes.removeAll { $0.name == landing.change }
             requests.removeAll { $0.change?.name == landing.change && $0.event == .pullRequest }
+            for change in observation.changes where change.name == landing.change { heldBack[change.ref] = nil }
             var record =
                 known[landing.change]
                 ?? ChangeRecord(
@@ -189,10 +197,11 @@ struct Decision: Sendable, Equatable {
                 targetCommit: branch.new,
                 title: record.title, author: record.author, isLanded: false, facts: observation.facts[name],
                 definition: branch.definition)
+            // The head is the one that was decided about when it was pushed, so what its message held back is known.
             let retests = Decision.requests(
                 testing: change, repository: repository, nonce: "onto \(branch.new.hex)", definition: definition,
-                paths: paths
-            ) { $0.retestsStaleChanges || record.state == .conflict || record.targetCommit == nil }
+                commits: commits
+            ) { $0.retestsStaleChanges || record.state == .conflict || record.targetCommit == nil }.requests
             requests += retests
             var updated = record
             updated.state = retests.isEmpty ? .stale : .open
@@ -207,23 +216,28 @@ struct Decision: Sendable, Equatable {
 
     private static func requests(
         testing change: RefObservation.MovedChange, repository: String, nonce: String,
-        definition: (OID) -> Definition, paths: (OID?, OID) -> [String]?,
-        where condition: (WorkflowDeclaration) -> Bool
-    ) -> [RunRequest] {
+        definition: (OID) -> Definition, commits: CommitFacts, where condition: (WorkflowDeclaration) -> Bool
+    ) -> (requests: [RunRequest], heldBack: [HeldBackWorkflow]) {
         let source = change.definition ?? change.targetCommit
         let found = definition(source)
-        var wanted = declarations(found).filter { declaration in
-            condition(declaration)
-                && declaration.triggers.contains { trigger in
-                    // The paths of an unreadable change are unknown; its run reports the reason.
-                    trigger.event == .pullRequest && trigger.matches(branch: change.target)
-                        && suits(change.facts, trigger)
-                        && (change.problem != nil
-                            || trigger.matches(pathsOf: { paths(change.targetCommit, change.head) }))
-                }
+        // What an unreadable change brings is unknown; its run reports the reason.
+        let commits = change.problem == nil ? commits : .unknown
+        var wanted: [WorkflowDeclaration] = []
+        var heldBack: [HeldBackWorkflow] = []
+        for declaration in declarations(found) where condition(declaration) {
+            let choice = commits.trigger(of: declaration, from: change.targetCommit, to: change.head) { trigger in
+                trigger.event == .pullRequest && trigger.matches(branch: change.target)
+                    && suits(change.facts, trigger)
+            }
+            switch choice {
+            case .starts: wanted.append(declaration)
+            case .isHeldBack(let why):
+                heldBack.append(HeldBackWorkflow(name: declaration.name, commit: change.head.hex, why: why))
+            case .doesNotApply: continue
+            }
         }
         if case .broken = found, nonce.isEmpty { wanted = [WorkflowDeclaration(name: unknownWorkflow, triggers: [])] }
-        return wanted.map { declaration in
+        let requests = wanted.map { declaration in
             RunRequest(
                 repository: repository, workflow: declaration.name, event: .pullRequest, ref: change.ref,
                 branch: change.target, head: change.head.hex, definitionCommit: source.hex,
@@ -234,6 +248,7 @@ struct Decision: Sendable, Equatable {
                     headRepository: change.facts?.headRepository),
                 nonce: nonce, subject: "change \(change.name)", concurrency: declaration.concurrency ?? .supersede)
         }
+        return (requests, heldBack)
     }
 
     private static func request(
@@ -248,13 +263,6 @@ struct Decision: Sendable, Equatable {
             },
             subject: ref, concurrency: declaration.concurrency ?? .queue(max: 100),
             runsAtMostOnce: declaration.runsAtMostOnce)
-    }
-}
-
-extension Trigger {
-    /// Computes the changed paths only if the trigger filters by path.
-    fileprivate func matches(pathsOf changed: () -> [String]?) -> Bool {
-        paths.isEmpty && ignoredPaths.isEmpty || changed().map { matches(paths: $0) } ?? true
     }
 }
 

@@ -402,29 +402,20 @@ package actor RepositoryWatcher {
         let definitions = try await definitions(observation, kept)
         let name = repository.name
         let refreshes = host.makesSnapshots
-        @Sendable func decision(_ paths: (_ from: OID?, _ to: OID) -> [String]?) -> Decision {
+        @Sendable func decision(_ commits: CommitFacts) -> Decision {
             Decision.make(
                 repository: name, observation: observation, known: news.known, refreshes: refreshes,
-                definition: { commit in definitions[commit] ?? .none }, paths: paths)
+                definition: { commit in definitions[commit] ?? .none }, commits: commits)
         }
         let made: Decision
-        if definitions.values.contains(where: \.asksForPaths) {
-            made = try await withRepository(at: repository.gitDirectory) { repository in
-                decision { from, to in
-                    // The change's own paths: the difference from the point where it left the target.
-                    let base = from.flatMap { (try? repository.mergeBase($0, to)) ?? $0 }
-                    // Nil if there are too many, or if they can't be read; the run reports why.
-                    return (try? repository.diff(from: base, to: to))?.flatMap {
-                        [$0.path] + [$0.oldPath].compactMap { $0 }
-                    }
-                }
-            }
+        if definitions.values.contains(where: \.asksAboutCommits) {
+            made = try await withRepository(at: repository.gitDirectory) { decision(CommitFacts(in: $0)) }
         } else {
-            made = decision { _, _ in [] }
+            made = decision(.unknown)
         }
         let outcome = try await index.recordLook(
             repository: name, moved: observation.moved, requests: made.requests, changes: made.changes,
-            decided: forge.decided(in: observation))
+            decided: forge.decided(in: observation), heldBack: made.heldBack)
         await host.carryOut(outcome.superseded, outcome.toCancel)
         for run in outcome.queued {
             log.info(

@@ -19,6 +19,21 @@ struct ValidateTests {
         }
     }
 
+    @Test(.timeLimit(.minutes(2)))
+    func `a bad pattern for messages is an error that says what to write`() async throws {
+        let trigger = #".push(to: "main", messages: ["[deploy\\"], ignoringMessages: ["*"])"#
+        try await Bench.with(Workflows.test("Step(\"a\", run: \"true\")", on: trigger)) { bench in
+            for command in ["validate", "plan"] {
+                let ended = try await bench.pipectl(command)
+                #expect(ended.code == 2, "\(ended.output)\(ended.errors)")
+                // What `validate` finds is its result; for `plan` it is an error.
+                let said = ended.output + ended.errors
+                #expect(said.contains(#"write \\ for the character itself"#), "\(said)")
+                #expect(said.contains("leave the pattern out"), "\(said)")
+            }
+        }
+    }
+
     @Test(.timeLimit(.minutes(3)), arguments: 1...5)
     func `two processes at once on a new state folder both succeed`(round: Int) async throws {
         try await Bench.with { bench in

@@ -2,6 +2,7 @@ import Results
 import DaemonLog
 import TestBasics
 import Foundation
+import Pipeline
 import TestSupport
 import Testing
 
@@ -72,9 +73,11 @@ struct WaitTests {
         struct Anything: Decodable {}
         var verdict: String
         var exitCode: Int
+        var reason: String
         var isEarly: Bool
         var runs: [Run]
         var notes: [String]
+        var next: String?
         var bundle: Anything?
     }
 
@@ -126,6 +129,62 @@ struct WaitTests {
                 // A rerun's verdict counts; that of another run by hand doesn't.
                 #expect(try await bench.pipectl("run", "one", "--ref", bad).code == 0)
                 #expect(try await bench.pipectl("wait", bad).code == 1)
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func `a message decides what starts, and plan and wait say so`() async throws {
+        let workflows = """
+            import Pipeline
+            let test = Workflow("test", on: .pullRequest(into: "main", ignoringMessages: ["[skip ci]"])) {
+                Step("a", run: "true")
+            }
+            let deploy = Workflow("deploy", on: .push(to: "main", messages: ["[deploy]"])) { Step("b", run: "true") }
+            let notes = Workflow("notes", on: .push(to: "main")) { Step("c", run: "true") }
+            @main struct Workflows: WorkflowSet { static let workflows = [test, deploy, notes] }
+
+            """
+        try await Bench.with(["workflows/x.swift": workflows]) { bench in
+            let plan = try await bench.pipectl("plan")
+            #expect(plan.output.contains(#"test: pull request into main [no messages with "[skip ci]"]"#), "\(plan)")
+            #expect(plan.output.contains(#"deploy: push to main [only messages with "[deploy]"]"#), "\(plan)")
+            try await bench.withDaemon { daemon in
+                try await daemon.event(.baseline)
+                func push(_ message: String) async throws -> String {
+                    try await bench.git(["checkout", "-q", "--detach", "main"])
+                    let head = try await bench.commit(["a.txt": message], message)
+                    try await bench.git(["checkout", "-q", "main"])
+                    try await bench.git(["update-ref", "refs/pull/1/head", head])
+                    return head
+                }
+                let skipped = try await push("Add a\n\nNot yet. [skip ci]")
+                let reason = #""test" ignores commits whose message has "[skip ci]""#
+                for (subject, named) in [(skipped, "--ref \(skipped.prefix(12))"), ("#1", "--change 1")] {
+                    let waited = try await bench.pipectl("wait", subject, "--json")
+                    #expect(waited.code == 7, "\(waited.output)\(waited.errors)")
+                    let answer = try JSONDecoder().decode(Answer.self, from: Data(waited.output.utf8))
+                    #expect(answer.reason == "no workflow runs for \(skipped.prefix(10)): \(reason)")
+                    #expect(answer.next == "pipectl run test \(named)")
+                }
+                let next = try await push("Add a")
+                let tested = try await bench.pipectl("wait", next, "--json")
+                #expect(tested.code == 0, "\(tested.output)\(tested.errors)")
+                #expect(try JSONDecoder().decode(Answer.self, from: Data(tested.output.utf8)).notes.isEmpty)
+                // What passed is said together with what did not start.
+                let quiet = try await bench.commit(["b.txt": "b"], "Add b")
+                let notes = try await bench.pipectl("wait", quiet, "--json")
+                #expect(notes.code == 0, "\(notes.output)\(notes.errors)")
+                let answer = try JSONDecoder().decode(Answer.self, from: Data(notes.output.utf8))
+                let note = #""deploy" did not start: it starts only for commits whose message has "[deploy]""#
+                #expect(answer.notes == [note])
+                let shipped = try await bench.commit(["b.txt": "c"], "Ship b [deploy]")
+                let both = try await bench.pipectl("wait", shipped)
+                #expect(both.code == 0 && !both.output.contains("did not start"), "\(both.output)\(both.errors)")
+                // A run of `test` on main only warms a workspace up.
+                let runs = try await bench.runs()
+                #expect(runs.filter { $0.event == .pullRequest }.map(\.head) == [next])
+                #expect(runs.filter { $0.workflow == "deploy" }.map(\.head) == [shipped])
             }
         }
     }

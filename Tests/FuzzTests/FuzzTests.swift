@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// Fuzzes every parser of untrusted bytes: shortly here, for an hour with `script/fuzz`.
@@ -9,5 +10,13 @@ import Testing
         print("fuzz: \(target.name): \(outcome.executions) inputs, \(outcome.failures.count) failures")
         for failure in outcome.failures { Issue.record("\(failure)") }
         #expect(outcome.executions > 0)
+    }
+
+    @Test func `script/fuzz has all targets`() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let script = try String(contentsOf: root.appending(path: "script/fuzz"), encoding: .utf8)
+        let list = try #require(script.firstMatch(of: /targets=\(([a-z0-9 \n-]+)\)/))
+        #expect(Set(list.1.split(whereSeparator: \.isWhitespace).map(String.init)) == Set(FuzzTarget.all.map(\.name)))
     }
 }

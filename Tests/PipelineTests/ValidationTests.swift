@@ -232,6 +232,8 @@ import Testing
         Declared("branch", "glob", [workflow("w", .pullRequest(into: "["))]),
         Declared("path", "glob", [workflow("w", .push(to: "main", paths: ["/x"]))]),
         Declared("ignored path", "glob", [workflow("w", .push(to: "main", ignoring: [".."]))]),
+        Declared("message", "message", [workflow("w", .push(to: "main", messages: [""]))]),
+        Declared("ignored message", "message", [workflow("w", .pullRequest(into: "main", ignoringMessages: ["*"]))]),
         Declared("no branch", "trigger", [workflow("w", .merge())]),
         Declared("cron", "schedule", [workflow("w", .schedule("every day"))]),
         Declared("never", "schedule", [workflow("w", .schedule("0 0 31 2 *"))]),
@@ -253,7 +255,8 @@ import Testing
 
     @Test func `valid declarations have no finding`() {
         let all: [Trigger] = [
-            .pullRequest(into: "main"), .merge(into: "main"), .push(to: "**"), .tag(matching: "v*"),
+            .pullRequest(into: "main"), .merge(into: "main"), .push(to: "**", messages: ["[deploy]"]),
+            .tag(matching: "v*"),
             .schedule("0 3 * * 1-5"), .manual,
         ]
         let workflows = all.enumerated().map {

@@ -116,8 +116,10 @@ import Testing
 
     @Test func `the declaration has the workflow's policies`() throws {
         let step = Step("s", run: "true")
-        let workflow = Workflow("w", on: .pullRequest(into: "main"), .merge(into: "main", "release/*")) { step }
-            .concurrency(.queue(max: 3)).failFast().retestWhenTargetMoves()
+        let workflow = Workflow(
+            "w", on: .pullRequest(into: "main", ignoringMessages: ["[skip ci]"]), .merge(into: "main", "release/*")
+        ) { step }
+        .concurrency(.queue(max: 3)).failFast().retestWhenTargetMoves()
         let declaration = workflow.declaration
         #expect(declaration.concurrency == .queue(max: 3))
         #expect(declaration.failFast)

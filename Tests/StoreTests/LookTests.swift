@@ -109,6 +109,39 @@ import Testing
         #expect(change.updatedAt == Sample.start)
     }
 
+    @Test func `what a message held back is known until its ref moves`() async throws {
+        let index = try await Index.watching(["refs/heads/main": Sample.commit(0)])
+        let (main, pull) = ("refs/heads/main", "refs/pull/7/head")
+        func held(_ name: String, _ head: Int, why: String = "ignores it") -> HeldBackWorkflow {
+            HeldBackWorkflow(name: name, commit: Sample.commit(head), why: why)
+        }
+        func look(_ moved: [RefMove], _ heldBack: [String: [HeldBackWorkflow]]) async throws {
+            _ = try await index.recordLook(
+                repository: "alpha", moved: moved, requests: [], changes: [], heldBack: heldBack)
+        }
+        func known(_ head: Int, of repository: String = "alpha") async throws -> [HeldBackWorkflow] {
+            try await index.heldBack(at: Sample.commit(head), of: repository)
+        }
+        // The same commit on two refs is one fact for who asks about the commit.
+        try await look(
+            [
+                RefMove(ref: main, old: Sample.commit(0), new: Sample.commit(1)),
+                RefMove(ref: pull, old: nil, new: Sample.commit(1)),
+            ], [main: [held("test", 1), held("deploy", 1)], pull: [held("test", 1)]])
+        #expect(try await known(1) == [held("deploy", 1), held("test", 1)])
+        #expect(try await known(0).isEmpty)
+        #expect(try await known(1, of: "beta").isEmpty)
+        try await look([RefMove(ref: main, old: Sample.commit(1), new: Sample.commit(2))], [:])
+        #expect(try await known(1) == [held("test", 1)])
+        // Another decision about the same head, as after a label.
+        try await look([], [pull: [held("test", 1, why: "starts for another")]])
+        #expect(try await known(1).map(\.why) == ["starts for another"])
+        try await look([], [:])
+        #expect(try await known(1).count == 1, "a look that decides nothing about it leaves it")
+        try await look([RefMove(ref: pull, old: Sample.commit(1), new: nil)], [:])
+        #expect(try await known(1).isEmpty)
+    }
+
     @Test func `an outdated observation changes nothing`() async throws {
         let index = try await Index.watching(["refs/heads/main": Sample.commit(3)])
         let error = await #expect(throws: ArchiveError.self) {

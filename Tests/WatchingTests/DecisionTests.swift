@@ -1,6 +1,7 @@
 import Results
 import Git
 import Pipeline
+import Store
 import Testing
 @testable import Watching
 
@@ -20,6 +21,7 @@ struct DecisionTests {
         var known: [ChangeRecord] = []
         var declarations: [WorkflowDeclaration]
         var paths: [String] = []
+        var messages: [OID: String] = [:]
         var requests: [Wanted] = []
         var changes: [String: ChangeRecord.State] = [:]
     }
@@ -39,7 +41,7 @@ struct DecisionTests {
         func requests(_ declarations: [WorkflowDeclaration], refreshes: Bool = true) -> [RunRequest] {
             Decision.make(
                 repository: "repo", observation: observation, known: [], refreshes: refreshes,
-                definition: { _ in .workflows(declarations) }, paths: { _, _ in [] }
+                definition: { _ in .workflows(declarations) }, commits: .unknown
             ).requests.filter { $0.background != nil }
         }
         let made = requests(DecisionTests.all)
@@ -106,12 +108,25 @@ struct DecisionTests {
             author: "Ada")
     }
 
-    static func filtered(paths: [String] = [], ignoring: [String] = []) -> [WorkflowDeclaration] {
+    static func filtered(
+        paths: [String] = [], ignoring: [String] = [], messages: [String] = [], ignoringMessages: [String] = []
+    ) -> [WorkflowDeclaration] {
         [
             WorkflowDeclaration(
-                name: "test", triggers: [.pullRequest(into: "main", paths: paths, ignoring: ignoring)])
+                name: "test",
+                triggers: [
+                    .pullRequest(
+                        into: "main", paths: paths, ignoring: ignoring, messages: messages,
+                        ignoringMessages: ignoringMessages)
+                ])
         ]
     }
+
+    /// A workflow of pushes and one of merges that start for some messages only.
+    static let deploying = [
+        WorkflowDeclaration(name: "push", triggers: [.push(to: "main", messages: ["[deploy]"])]),
+        WorkflowDeclaration(name: "release", triggers: [.merge(into: "main", ignoringMessages: ["[no release]"])]),
+    ]
 
     static var retesting: [WorkflowDeclaration] {
         var declaration = test
@@ -149,6 +164,44 @@ struct DecisionTests {
             testDescription: "a change of an ignored path and another is", observation: moved(change: change()),
             declarations: filtered(ignoring: ["docs/**"]), paths: ["docs/a.md", "a.swift"], requests: [tested],
             changes: ["7": .open]),
+        Row(
+            testDescription: "a change whose newest message says so is not tested",
+            observation: moved(change: change()),
+            declarations: filtered(ignoringMessages: ["[skip ci]"]), messages: [head: "Draft\n\n[skip ci]"],
+            changes: ["7": .open]),
+        Row(
+            testDescription: "a change whose newest message says nothing is", observation: moved(change: change()),
+            declarations: filtered(ignoringMessages: ["[skip ci]"]), messages: [head: "Add it", target: "[skip ci]"],
+            requests: [tested], changes: ["7": .open]),
+        Row(
+            testDescription: "a change without the wanted message is not tested", observation: moved(change: change()),
+            declarations: filtered(messages: ["[full]"]), messages: [head: "Add it", target: "[full]"],
+            changes: ["7": .open]),
+        Row(
+            testDescription: "a change whose message can't be read is tested, and its run says why",
+            observation: moved(change: change()),
+            declarations: filtered(messages: ["[full]"], ignoringMessages: ["[skip ci]"]), requests: [tested],
+            changes: ["7": .open]),
+        Row(
+            testDescription: "a wanted message does not replace a wanted path", observation: moved(change: change()),
+            declarations: filtered(paths: ["Sources/**"], messages: ["[full]"]), paths: ["README.md"],
+            messages: [head: "[full]"], changes: ["7": .open]),
+        Row(
+            testDescription: "a branch's newest message decides about pushes and merges", observation: branch(),
+            declarations: deploying, messages: [newTarget: "Ship it [deploy] [no release]", target: "Add it"],
+            requests: [pushed]),
+        Row(
+            testDescription: "the message that a branch had before decides nothing", observation: branch(),
+            declarations: deploying, messages: [newTarget: "Add it", target: "Ship it [deploy] [no release]"],
+            requests: [released]),
+        Row(
+            testDescription: "a stale change whose message says so is not tested again",
+            observation: branch(heads: ["7": head]), known: [known(.open)],
+            declarations: {
+                var declarations = filtered(ignoringMessages: ["[skip ci]"])
+                declarations[0].retestsStaleChanges = true
+                return declarations
+            }(), messages: [head: "[skip ci]", newTarget: "Other"], changes: ["7": .stale]),
         Row(
             testDescription: "a change whose ref is gone is closed", observation: closing("7"), known: [known(.open)],
             declarations: all, changes: ["7": .closed]),
@@ -196,7 +249,8 @@ struct DecisionTests {
     func decides(_ row: Row) {
         let decision = Decision.make(
             repository: "r", observation: row.observation, known: row.known,
-            definition: { _ in .workflows(row.declarations) }, paths: { _, _ in row.paths })
+            definition: { _ in .workflows(row.declarations) },
+            commits: CommitFacts(paths: { _, _ in row.paths }, message: { row.messages[$0] }))
         let requests = decision.requests.map {
             Wanted(
                 workflow: $0.workflow, event: $0.event, head: OID(hex: $0.head) ?? Self.oid(0),
@@ -282,7 +336,7 @@ struct DecisionTests {
         for observation in [Self.moved(change: Self.change()), Self.branch()] {
             let decision = Decision.make(
                 repository: "r", observation: observation, known: [], definition: { _ in .broken },
-                paths: { _, _ in [] })
+                commits: .unknown)
             #expect(decision.requests.map(\.workflow) == ["workflows"])
         }
     }
@@ -290,7 +344,7 @@ struct DecisionTests {
     @Test func `a definition error on a target does not retest its changes`() {
         let decision = Decision.make(
             repository: "r", observation: Self.branch(heads: ["7": Self.head]), known: [Self.known(.open)],
-            definition: { _ in .broken }, paths: { _, _ in [] })
+            definition: { _ in .broken }, commits: .unknown)
         #expect(decision.requests.map(\.event) == [.push])
         #expect(decision.changes.map(\.state) == [.stale])
     }
@@ -300,20 +354,67 @@ struct DecisionTests {
         observation.branches = Self.branch().branches
         observation.tags = Self.tagged("v1").tags
         let decision = Decision.make(
-            repository: "r", observation: observation, known: [], definition: { _ in .none }, paths: { _, _ in [] })
+            repository: "r", observation: observation, known: [], definition: { _ in .none }, commits: .unknown)
         #expect(decision.requests.isEmpty)
         #expect(decision.changes.map(\.state) == [.open])
     }
 
-    @Test func `changed paths are computed only if a trigger filters by path`() {
+    @Test func `paths and messages are read only if a trigger filters by them`() {
         let decision = Decision.make(
             repository: "r", observation: Self.moved(change: Self.change()), known: [],
             definition: { _ in .workflows([Self.test]) },
-            paths: { _, _ in
-                Issue.record("nothing filters by path")
-                return []
-            })
+            commits: CommitFacts(
+                paths: { _, _ in
+                    Issue.record("nothing filters by path")
+                    return []
+                },
+                message: { _ in
+                    Issue.record("nothing filters by message")
+                    return ""
+                }))
         #expect(decision.requests.count == 1)
+    }
+
+    @Test func `what only a message holds back is named with the reason`() {
+        let workflows =
+            Self.filtered(ignoringMessages: ["[skip ci]"]) + [
+                WorkflowDeclaration(
+                    name: "full", triggers: [.pullRequest(into: "main", messages: ["[full]", "[all]"]), .manual]),
+                WorkflowDeclaration(
+                    name: "either",
+                    triggers: [
+                        .pullRequest(into: "main", messages: ["[full]"]), .pullRequest(into: "main"),
+                    ]),
+                WorkflowDeclaration(name: "elsewhere", triggers: [.pullRequest(into: "next", messages: ["[full]"])]),
+                WorkflowDeclaration(
+                    name: "docs", triggers: [.pullRequest(into: "main", paths: ["docs/**"], messages: ["[full]"])]),
+            ] + Self.deploying
+        func decide(_ observation: RefObservation, _ message: String) -> Decision {
+            Decision.make(
+                repository: "r", observation: observation, known: [], definition: { _ in .workflows(workflows) },
+                commits: CommitFacts(paths: { _, _ in ["a.swift"] }, message: { _ in message }))
+        }
+        let change = decide(Self.moved(change: Self.change()), "Add it [skip ci]")
+        #expect(change.requests.map(\.workflow) == ["either"])
+        #expect(
+            change.heldBack == [
+                "refs/pull/7/head": [
+                    HeldBackWorkflow(
+                        name: "test", commit: Self.head.hex, why: #"ignores commits whose message has "[skip ci]""#),
+                    HeldBackWorkflow(
+                        name: "full", commit: Self.head.hex,
+                        why: #"starts only for commits whose message has "[full]" or "[all]""#),
+                ]
+            ])
+        #expect(decide(Self.moved(change: Self.change()), "[full]").heldBack == ["refs/pull/7/head": []])
+        let branch = decide(Self.branch(), "Add it [no release]")
+        #expect(branch.requests.isEmpty)
+        #expect(branch.heldBack["refs/heads/main"]?.map(\.name) == ["push", "release"])
+        #expect(branch.heldBack["refs/heads/main"]?.map(\.commit) == [Self.newTarget.hex, Self.newTarget.hex])
+        let landing = LandedChange(change: "7", head: Self.head, commit: Self.newTarget, how: .merge)
+        var landed = Self.moved(change: Self.change())
+        landed.branches = Self.branch(landings: [landing]).branches
+        #expect(decide(landed, "[skip ci]").heldBack["refs/pull/7/head"] == nil)
     }
 
     private func make(
@@ -321,7 +422,7 @@ struct DecisionTests {
     ) -> Decision {
         Decision.make(
             repository: "r", observation: observation, known: known, definition: { _ in .workflows(declarations) },
-            paths: { _, _ in [] })
+            commits: .unknown)
     }
 }
 

@@ -22,10 +22,13 @@ import Testing
         WorkflowDeclaration(name: "labelled", triggers: [.pullRequest(into: "**", labels: ["ci", "slow"])]),
     ]
 
-    private func decide(_ observation: RefObservation, known: [ChangeRecord] = []) -> Decision {
+    private func decide(
+        _ observation: RefObservation, known: [ChangeRecord] = [], _ workflows: [WorkflowDeclaration]? = nil,
+        commits: CommitFacts = .unknown
+    ) -> Decision {
         Decision.make(
-            repository: "repo", observation: observation, known: known, definition: { _ in .workflows(workflows) },
-            paths: { _, _ in [] })
+            repository: "repo", observation: observation, known: known,
+            definition: { _ in .workflows(workflows ?? self.workflows) }, commits: commits)
     }
 
     private func moved(_ facts: ChangeFacts?) -> RefObservation {
@@ -67,6 +70,35 @@ import Testing
         #expect(made(facts(), nil).isEmpty)
         // The same identity as the run of the push would have: it starts once, however often the label comes and goes.
         #expect(made(facts(labels: ["ci"]), facts()).map(\.nonce) == [""])
+    }
+
+    @Test func `a trigger that a filter of commits held back did not apply before`() {
+        let triggers: [[Trigger]] = [
+            [.pullRequest(into: "main", messages: ["[full]"]), .pullRequest(into: "main", labels: ["ci"])],
+            [.pullRequest(into: "main", paths: ["docs/**"]), .pullRequest(into: "main", labels: ["ci"])],
+        ]
+        for triggers in triggers {
+            func made(_ new: ChangeFacts, message: String, path: String) -> Decision {
+                decide(
+                    refreshed(new, from: facts()), known: [DecisionTests.known(.open)],
+                    [WorkflowDeclaration(name: "test", triggers: triggers)],
+                    commits: CommitFacts(paths: { _, _ in [path] }, message: { _ in message }))
+            }
+            #expect(made(facts(labels: ["ci"]), message: "Add it", path: "a").requests.map(\.workflow) == ["test"])
+            #expect(made(facts(labels: ["ci"]), message: "[full]", path: "docs/a").requests.isEmpty)
+        }
+    }
+
+    @Test func `a label does not outweigh the message`() {
+        let workflows = [
+            WorkflowDeclaration(
+                name: "test", triggers: [.pullRequest(into: "**", ignoringMessages: ["[skip ci]"], labels: ["ci"])])
+        ]
+        let made = decide(
+            refreshed(facts(labels: ["ci"]), from: facts()), known: [DecisionTests.known(.open)], workflows,
+            commits: CommitFacts(paths: { _, _ in [] }, message: { _ in "Add it [skip ci]" }))
+        #expect(made.requests.isEmpty)
+        #expect(made.heldBack["refs/pull/7/head"]?.map(\.name) == ["test"])
     }
 
     @Test func `a retargeted change is tested with its new target`() {

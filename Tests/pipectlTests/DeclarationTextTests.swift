@@ -9,6 +9,13 @@ import Testing
             name: "test", triggers: [.pullRequest(into: "main", paths: ["src/**"], ignoring: ["docs/**"])])
         #expect(DeclarationText.lines(declaration).isEmpty)
         #expect(PlanText.line(for: declaration) == "test: pull request into main [only src/**; not docs/**]")
+        let messages = WorkflowDeclaration(
+            name: "deploy",
+            triggers: [.push(to: "main", messages: ["[deploy]", "^ship"], ignoringMessages: ["[skip ci]"]), .manual])
+        #expect(
+            PlanText.line(for: messages)
+                == #"deploy: push to main [only messages with "[deploy]", "^ship"; no messages with "[skip ci]"]; by hand"#
+        )
         declaration.integrity = []
         declaration.bisectsWhenRed = true
         #expect(DeclarationText.lines(declaration).map { $0.prefix { $0 != " " } } == ["integrity", "bisects"])

@@ -30,6 +30,10 @@ public struct Trigger: Sendable, Equatable, Codable {
     public var drafts = Drafts.tested
     /// Labels of which a change must have one. Empty: a change needs none.
     public var labels: [String] = []
+    /// Patterns of which the commit's message must match one. Empty: any message.
+    public var messages: [String] = []
+    /// Patterns for messages of commits that start no run.
+    public var ignoredMessages: [String] = []
 
     /// What a trigger does about changes that are drafts at the forge.
     public enum Drafts: String, Sendable, Codable {
@@ -48,27 +52,48 @@ public struct Trigger: Sendable, Equatable, Codable {
     ///   - branches: Target branches, as globs; at least one.
     ///   - paths: Globs. Only changes that touch a matching path start a run; none means all changes.
     ///   - ignoring: Globs of paths that are ignored, for example `"docs/**"`.
+    ///   - messages: Patterns. Only changes whose newest commit has a message that matches one start a run; none means all
+    ///     changes. A message matches if one of its lines contains the pattern, for example `"[full]"`; `*` stands for any
+    ///     characters, `^` at the start for the start of a line.
+    ///   - ignoringMessages: Patterns. Changes whose newest commit has a message that matches one start no run, for example
+    ///     `"[skip ci]"`.
     ///   - drafts: Whether drafts start runs. One that becomes ready starts those that it did not.
     ///   - labels: Only changes with one of these labels start a run; none means all changes. A label that is added later
     ///     starts it then.
     public static func pullRequest(
-        into branches: String..., paths: [String] = [], ignoring: [String] = [], drafts: Drafts = .tested,
-        labels: [String] = []
+        into branches: String..., paths: [String] = [], ignoring: [String] = [], messages: [String] = [],
+        ignoringMessages: [String] = [], drafts: Drafts = .tested, labels: [String] = []
     ) -> Trigger {
         Trigger(
             event: .pullRequest, branches: branches, paths: paths, ignoredPaths: ignoring, drafts: drafts,
-            labels: labels)
+            labels: labels, messages: messages, ignoredMessages: ignoringMessages)
     }
 
     /// New commits on one of `branches`, however they got there. ``PlanContext/mergedChanges`` names the changes that
     /// landed.
-    public static func merge(into branches: String..., paths: [String] = [], ignoring: [String] = []) -> Trigger {
-        Trigger(event: .merge, branches: branches, paths: paths, ignoredPaths: ignoring)
+    ///
+    /// The filters are those of ``pullRequest(into:paths:ignoring:messages:ignoringMessages:drafts:labels:)``. The message
+    /// is that of the newest commit.
+    public static func merge(
+        into branches: String..., paths: [String] = [], ignoring: [String] = [], messages: [String] = [],
+        ignoringMessages: [String] = []
+    ) -> Trigger {
+        Trigger(
+            event: .merge, branches: branches, paths: paths, ignoredPaths: ignoring, messages: messages,
+            ignoredMessages: ignoringMessages)
     }
 
     /// A moved or new branch whose name matches one of the globs.
-    public static func push(to branches: String..., paths: [String] = [], ignoring: [String] = []) -> Trigger {
-        Trigger(event: .push, branches: branches, paths: paths, ignoredPaths: ignoring)
+    ///
+    /// The filters are those of ``pullRequest(into:paths:ignoring:messages:ignoringMessages:drafts:labels:)``. The message
+    /// is that of the newest commit.
+    public static func push(
+        to branches: String..., paths: [String] = [], ignoring: [String] = [], messages: [String] = [],
+        ignoringMessages: [String] = []
+    ) -> Trigger {
+        Trigger(
+            event: .push, branches: branches, paths: paths, ignoredPaths: ignoring, messages: messages,
+            ignoredMessages: ignoringMessages)
     }
 
     /// A new or moved tag whose name matches one of the globs.
@@ -105,5 +130,20 @@ public struct Trigger: Sendable, Equatable, Codable {
         return changed.contains { path in
             (wanted.isEmpty || wanted.contains { $0.matches(path) }) && !ignored.contains { $0.matches(path) }
         }
+    }
+
+    /// Whether a commit with this message starts a run. Without filters of messages every commit does.
+    public func matches(message: String) -> Bool { objection(toMessage: message) == nil }
+
+    /// Why a commit with this message starts no run, as a sentence about the workflow without its subject; nil if the
+    /// message does not prevent it.
+    package func objection(toMessage message: String) -> String? {
+        func matches(_ pattern: String) -> Bool { (try? MessagePattern(pattern))?.matches(message) ?? false }
+        if let ignored = ignoredMessages.first(where: matches) {
+            return "ignores commits whose message has \"\(ignored)\""
+        }
+        if messages.isEmpty || messages.contains(where: matches) { return nil }
+        let wanted = messages.map { "\"\($0)\"" }.joined(separator: " or ")
+        return "starts only for commits whose message has \(wanted)"
     }
 }

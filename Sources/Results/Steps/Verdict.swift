@@ -10,7 +10,7 @@ public enum Verdict: String, Sendable, Codable, CaseIterable {
     case superseded
     case cancelled
     case needsApproval
-    /// No trigger or path filter matches the change.
+    /// No trigger matches the change: neither its branches nor its filters.
     case notApplicable
     /// The change can't be merged into its target. Nothing was run.
     case conflict

@@ -9,9 +9,9 @@ public struct TestResult: Sendable, Equatable, Codable {
         case passed
         /// An assertion did not hold.
         case failed
-        /// The test had no result: it threw, crashed, or its set-up failed.
+        /// The test had no result: it threw, crashed, or its set-up, a hook or a step that nobody has written failed.
         case errored
-        /// The test did not run.
+        /// The test did not run, or not to its end: it is disabled, pending or to be done.
         case skipped
         /// The test failed as its author had declared (`withKnownIssue`, `XCTExpectFailure`, `xfail`).
         case expectedFailure

@@ -104,6 +104,6 @@ struct UnknownFormat {
                 ?? "\(name) is \(kind), but not in a known format of test results.",
             file: name, line: 1,
             suggestion: known?.advice
-                ?? "Write JUnit XML with the test tool's own option; docs/workflows.md lists the formats.")
+                ?? "Write JUnit XML with the test tool's own option; docs/guide/tests.md lists the formats.")
     }
 }

@@ -16,6 +16,14 @@ extension FuzzTarget {
             },
             check: checkGlob),
         .pure(
+            "message", words: ["*", "^", "\\", "[skip ci]", "\n", "\r\n", "*a*a*a*a*", "\u{301}"], limit: 64 << 10,
+            corpus: {
+                Corpus.texts(
+                    "[skip *]\nAdd it [skip ci]\n\nBody", "^docs:\nFix\n\ndocs: say it", "\\*\\^\n*^",
+                    "*a*a*a*a*b\naaaaaaaaaaaaaaaa", "🚀\nShip 🚀 it")
+            },
+            check: checkMessage),
+        .pure(
             "cron", words: ["*/", "-", ",", "0-59", "*", " ", "7", "31", "30 2"], limit: 4 << 10,
             corpus: {
                 Corpus.texts(
@@ -51,6 +59,35 @@ extension FuzzTarget {
             guard let glob = try? Glob(escaped) else { continue }
             try demand(glob.matches(path), "\(path) does not match itself")
             try demand(!glob.matches(path + "x") && !glob.matches("x/" + path), "\(path) matches another path")
+        }
+    }
+
+    /// The first line is a pattern, the rest is a message.
+    @Sendable private static func checkMessage(_ bytes: [UInt8], _ random: inout SplitMix64) throws {
+        let text = String(decoding: bytes, as: UTF8.self).unicodeScalars
+        let first = String(text.prefix { $0 != "\n" })
+        let message = String(text.drop { $0 != "\n" }.dropFirst())
+        let lines = message.unicodeScalars.split { $0 == "\n" || $0 == "\r" }.map(String.init)
+        do {
+            let pattern = try MessagePattern(first)
+            let found = pattern.matches(message)
+            // Lines are compared one by one, in any order.
+            try demand(pattern.matches(lines.reversed().joined(separator: "\n")) == found, "the order of lines counts")
+            let few = lines.prefix(20)
+            if few.count == lines.count {
+                try demand(few.contains(where: pattern.matches) == found, "a message and its lines differ")
+            }
+        } catch let problem as MessagePatternProblem {
+            try demand(!problem.description.isEmpty, "a refusal without a reason")
+        }
+        for line in lines.prefix(5) {
+            // With every character escaped, a pattern matches the line it was made of, wherever that stands.
+            let escaped = line.unicodeScalars.map { "\\\($0)" }.joined()
+            guard let pattern = try? MessagePattern(escaped), let start = try? MessagePattern("^" + escaped) else {
+                continue
+            }
+            try demand(pattern.matches(line) && pattern.matches("x" + line + "x"), "\(line) does not match itself")
+            try demand(start.matches(line), "\(line) does not begin with itself")
         }
     }
 

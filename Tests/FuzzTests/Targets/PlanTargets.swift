@@ -84,7 +84,9 @@ extension FuzzTarget {
         var test = WorkflowDeclaration(
             name: "test",
             triggers: [
-                .pullRequest(into: "main", paths: ["Sources/**"], ignoring: ["docs/**"]), .push(to: "release/*"),
+                .pullRequest(
+                    into: "main", paths: ["Sources/**"], ignoring: ["docs/**"], ignoringMessages: ["[skip ci]"]),
+                .push(to: "release/*", messages: ["[deploy]"]),
             ],
             parameters: [
                 ParameterDeclaration(name: "dry-run", kind: .bool, choices: [], defaultValue: "true", help: ""),
@@ -111,6 +113,7 @@ extension FuzzTarget {
             for trigger in workflow.triggers {
                 _ = trigger.matches(branch: text)
                 _ = trigger.matches(paths: [text, "Sources/a/b.swift"])
+                _ = trigger.matches(message: text)
                 if let cron = trigger.cron {
                     let time = random.below(4_000_000_000)
                     try demand(try CronSchedule(cron).next(after: time) ?? .max > time, "\(cron) comes before its time")

@@ -78,7 +78,7 @@ extension FuzzTarget {
             triggers: [.pullRequest(into: "**"), .push(to: "**"), .tag(matching: "**")])
         let decision = Decision.make(
             repository: "r", observation: observation, known: [], definition: { _ in .workflows([declaration]) },
-            paths: { _, _ in [name] })
+            commits: .unknown)
         for request in decision.requests {
             let copy = try JSONDecoder().decode(RunRequest.self, from: JSONEncoder().encode(request))
             try demand(

@@ -154,6 +154,23 @@ extension VerdictWait {
         return [.passed, .failed, .flaky, .definitionError].contains(verdict)
     }
 
+    /// The workflows that the commit's message held back.
+    func heldBack(at commit: String, in places: Set<String>?) async throws -> [HeldBackWorkflow] {
+        var held: [HeldBackWorkflow] = []
+        for place in (places ?? Set(watchers.keys)).sorted() {
+            held += try await index.heldBack(at: commit, of: place)
+        }
+        return held
+    }
+
+    /// What to say of those that none of the runs is of.
+    func heldBack(beside runs: [WaitedRun], in places: Set<String>?) async throws -> [String] {
+        guard let commit else { return [] }
+        let started = Set(runs.map(\.workflow))
+        return try await heldBack(at: commit, in: places).filter { !started.contains($0.name) }.prefix(5)
+            .map { "\"\($0.name)\" did not start: it \($0.why)" }
+    }
+
     /// A run by hand of the commit.
     func runByHand(at commit: String) async throws -> RunID? {
         try await index.runs(RunFilter(commitPrefix: commit, limit: 20)).first { $0.head == commit }?.id

@@ -159,6 +159,8 @@ struct VerdictWait {
             (state.unseen, state.conclusion) = (unseen, conclusion)
         } else {
             state.conclusion = WaitConclusion(of: state.runs, end: request.end, own: ownRuns)
+            // A verdict must not seem to include a workflow that the message left out.
+            if state.conclusion != nil { state.notes += try await heldBack(beside: state.runs, in: places) }
         }
         return (state, places)
     }
@@ -187,6 +189,19 @@ struct VerdictWait {
         if case .change(let name) = request.subject, let reason = try await baselineReason(in: places) {
             let next = "pipectl run WORKFLOW --change \(name.shellQuoted)"
             return (nil, WaitConclusion(verdict: .notApplicable, reason: reason, run: nil, next: next))
+        }
+        let held = try await heldBack(at: commit, in: places)
+        if !held.isEmpty {
+            let reasons = held.prefix(5).map { "\"\($0.name)\" \($0.why)" }.joined(separator: "; ")
+            let name = held.count == 1 ? held[0].name.shellQuoted : "WORKFLOW"
+            var subject = "--ref \(commit.prefix(12))"
+            if case .change(let change) = request.subject { subject = "--change \(change.shellQuoted)" }
+            return (
+                nil,
+                WaitConclusion(
+                    verdict: .notApplicable, reason: "no workflow runs for \(commit.prefix(10)): \(reasons)", run: nil,
+                    next: "pipectl run \(name) \(subject)")
+            )
         }
         let reason =
             "no workflow runs for \(commit.prefix(10)): \(ref) triggers none, or the commit existed before the "
