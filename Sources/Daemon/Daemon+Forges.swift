@@ -45,7 +45,14 @@ extension Daemon {
         var services: [any Service] = [UntilShutdown { await links.run() }]
         if let listen {
             // Whoever a proxy lets in would be somebody of this machine to the pages, which ask for no login.
-            let pages = listen.address.isLoopback && options.listen.url == nil ? pages() : nil
+            let mayShow = listen.address.isLoopback && options.listen.url == nil
+            let pages = mayShow && options.listen.showsPages ? pages() : nil
+            if options.listen.showsPages, !mayShow {
+                log.warning(
+                    "no pages are shown: they are for this machine only, so `listen` must be loopback, without `listenUrl`",
+                    metadata: .code(.pagesShown))
+            }
+            if pages != nil { log.notice("pages are shown at \(listen.root)/", metadata: .code(.pagesShown)) }
             services.append(WebhookServer(endpoint, options: listen, log: log, others: pages?.responder))
             if let pages { services.append(pages) }
         }

@@ -175,6 +175,8 @@ public enum LogCode: String, Sendable, CaseIterable {
     case forgeRefused = "forge-refused"
     /// A forge does not answer; it is asked again.
     case forgeUnreachable = "forge-unreachable"
+    /// Where pages for browsers are shown, or why they are not.
+    case pagesShown = "pages-shown"
     /// A page for a browser could not be made.
     case pageFailed = "page-failed"
     /// A forge answers again.

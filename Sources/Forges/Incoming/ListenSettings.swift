@@ -7,6 +7,8 @@ public struct ListenSettings: Sendable, Equatable {
     public var key: String?
     /// The address under which forges reach it, where a proxy stands before it.
     public var url: String?
+    /// Whether the pages for browsers are shown at the address, too: to this machine only.
+    public var showsPages = false
 
     public init() {}
 

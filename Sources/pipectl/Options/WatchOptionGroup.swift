@@ -21,6 +21,7 @@ struct WatchOptionGroup: ParsableArguments {
     @Option(DeclaredSettings.listenCertificate, "file") var listenCertificate: GivenFlag?
     @Option(DeclaredSettings.listenKey, "file") var listenKey: GivenFlag?
     @Option(DeclaredSettings.listenURL, "url") var listenUrl: GivenFlag?
+    @Flag(DeclaredSettings.pages) var pages = false
 
     func validate() throws {
         if !notifyOn.isEmpty, notifyCommand == nil, notifyUrl == nil {
@@ -36,6 +37,7 @@ struct WatchOptionGroup: ParsableArguments {
         ].compactMap { $0 }
         given += notifyOn + commandsBot
         if commandsEdited { given.append(GivenFlag(DeclaredSettings.editedCommands.setting, isOn: true)) }
+        if pages { given.append(GivenFlag(DeclaredSettings.pages.setting, isOn: true)) }
         if notes { given.append(GivenFlag(DeclaredSettings.notes.setting, isOn: true)) }
         if let proofs { given.append(GivenFlag(DeclaredSettings.proofs.setting, isOn: proofs)) }
         if let refresh { given.append(GivenFlag(DeclaredSettings.refresh.setting, isOn: refresh)) }

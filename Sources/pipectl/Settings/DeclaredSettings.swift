@@ -22,7 +22,7 @@ enum DeclaredSettings {
         + [proofs, proofSampling, snapshotLimit, refresh, cleanRoom, keepFailed, keepFailedLimit]
         + [interval, changes, target, since, fetchDeadline]
         + [notes, notifyCommand, notifyURL, notifyOn, verbose]
-        + [listen, listenCertificate, listenKey, listenURL] + [editedCommands, commandBots] + [logFormat]
+        + [listen, listenCertificate, listenKey, listenURL, pages] + [editedCommands, commandBots] + [logFormat]
 
     // MARK: Capacity
 
@@ -261,6 +261,11 @@ enum DeclaredSettings {
         "listenUrl", \.options.listen.url, flag: .option("listen-url"),
         "The URL under which forges reach a proxy that passes webhooks on.",
         check: { ListenSettings.problem(withURL: $0) }
+    ).ofDaemon()
+
+    static let pages = DeclaredSetting.flag(
+        "pages", \.options.listen.showsPages, flag: .toggle("pages"),
+        "Show what goes on and what happened to browsers of this machine, at the address of `listen`."
     ).ofDaemon()
 
     static let editedCommands = DeclaredSetting.flag(
