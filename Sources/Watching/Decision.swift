@@ -41,24 +41,7 @@ struct Decision: Sendable, Equatable {
         let byName = Dictionary(known.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
 
         for change in observation.changes {
-            var record = ChangeRecord(
-                name: change.name, target: change.target, head: change.head.hex,
-                targetCommit: change.targetCommit.hex, state: change.isLanded ? .landed : .open, title: change.title,
-                author: change.author)
-            if case .none = definition(change.definition ?? change.targetCommit) {
-                // No workflow can test it yet; it waits until the target has workflows.
-                record.targetCommit = nil
-            }
-            if !change.isLanded, change.facts?.isOpen == false { record.state = .closed }
-            if change.isLanded {
-                record.landedCommit = byName[change.name]?.landedCommit ?? change.targetCommit.hex
-                record.recognition = byName[change.name]?.recognition
-            } else {
-                decision.requests += requests(
-                    testing: change, repository: repository, nonce: "", definition: definition, paths: paths
-                ) { _ in true }
-            }
-            decision.changes.append(record)
+            decision.note(change, byName[change.name], repository, definition, paths)
         }
         for refreshed in observation.refreshed {
             guard let record = byName[refreshed.change.name] else { continue }
@@ -76,47 +59,40 @@ struct Decision: Sendable, Equatable {
                 return (observation.targets[name] ?? byName[name]?.target ?? observation.defaultTarget) != branch.name
             }
             decision.note(branch, observation, byName, repository, definition, paths)
-            let source = branch.definition ?? branch.new
-            for declaration in declarations(definition(source)) {
-                let isTarget = branch.name == observation.defaultTarget || known.contains { $0.target == branch.name }
-                if refreshes, isTarget, branch.old != nil, declaration.needsRefresh(on: branch.name) {
-                    decision.requests.append(
-                        .warmUp(
-                            declaration.name, repository: repository, branch: branch.name, commit: branch.new.hex,
-                            definition: source.hex))
-                }
-                let trigger = declaration.triggers.first { trigger in
-                    (trigger.event == .merge || trigger.event == .push) && trigger.matches(branch: branch.name)
-                        && (branch.old != nil || trigger.event == .push)
-                        && trigger.matches(pathsOf: { paths(branch.old, branch.new) })
-                }
-                guard let trigger else { continue }
-                decision.requests.append(
-                    request(
-                        declaration, event: trigger.event, repository: repository, ref: branch.ref,
-                        branch: branch.name, commit: branch.new, definition: source, previous: branch.old,
-                        landings: branch.landings))
-            }
-            if case .broken = definition(source), branch.old != nil {
-                // It is unknown whether a broken definition would have tested this branch, so it must be reported.
-                decision.requests.append(
-                    request(
-                        WorkflowDeclaration(name: unknownWorkflow, triggers: []), event: .push,
-                        repository: repository, ref: branch.ref, branch: branch.name, commit: branch.new,
-                        definition: source, previous: branch.old, landings: []))
-            }
+            let isTarget = branch.name == observation.defaultTarget || known.contains { $0.target == branch.name }
+            decision.requests += requests(
+                of: branch, repository: repository, refreshes: refreshes && isTarget && branch.old != nil,
+                definition: definition, paths: paths)
         }
         for tag in observation.tags {
-            let source = tag.definition ?? tag.commit
-            for declaration in declarations(definition(source))
-            where declaration.triggers.contains(where: { $0.event == .tag && $0.matches(branch: tag.name) }) {
-                decision.requests.append(
-                    request(
-                        declaration, event: .tag, repository: repository, ref: tag.ref, branch: nil,
-                        commit: tag.commit, definition: source, previous: nil, landings: []))
-            }
+            decision.requests += requests(of: tag, repository: repository, definition: definition)
         }
         return decision
+    }
+
+    /// Records a change whose head is new, and tests it unless it has landed.
+    private mutating func note(
+        _ change: RefObservation.MovedChange, _ known: ChangeRecord?, _ repository: String,
+        _ definition: (OID) -> Definition, _ paths: (OID?, OID) -> [String]?
+    ) {
+        var record = ChangeRecord(
+            name: change.name, target: change.target, head: change.head.hex,
+            targetCommit: change.targetCommit.hex, state: change.isLanded ? .landed : .open, title: change.title,
+            author: change.author)
+        if case .none = definition(change.definition ?? change.targetCommit) {
+            // No workflow can test it yet; it waits until the target has workflows.
+            record.targetCommit = nil
+        }
+        if change.isLanded {
+            record.landedCommit = known?.landedCommit ?? change.targetCommit.hex
+            record.recognition = known?.recognition
+        } else {
+            if change.facts?.isOpen == false { record.state = .closed }
+            requests += Decision.requests(
+                testing: change, repository: repository, nonce: "", definition: definition, paths: paths
+            ) { _ in true }
+        }
+        changes.append(record)
     }
 
     /// Updates a change about which the forge says something new, and tests what applies to it now and did not before.
@@ -198,6 +174,58 @@ struct Decision: Sendable, Equatable {
             updated.state = retests.isEmpty ? .stale : .open
             if !retests.isEmpty { updated.targetCommit = branch.new.hex }
             changes.append(updated)
+        }
+    }
+
+    /// The runs that a moved branch starts: of its workflows, or one that reports that they can't be read.
+    ///
+    /// - Parameter refreshes: Whether snapshots of the branch are wanted.
+    private static func requests(
+        of branch: RefObservation.MovedBranch, repository: String, refreshes: Bool,
+        definition: (OID) -> Definition, paths: (OID?, OID) -> [String]?
+    ) -> [RunRequest] {
+        let source = branch.definition ?? branch.new
+        func run(
+            _ declaration: WorkflowDeclaration, _ event: Trigger.Event, landings: [LandedChange]
+        ) -> RunRequest {
+            request(
+                declaration, event: event, repository: repository, ref: branch.ref, branch: branch.name,
+                commit: branch.new, definition: source, previous: branch.old, landings: landings)
+        }
+        let found = definition(source)
+        if case .broken = found, branch.old != nil {
+            // It is unknown whether a broken definition would have tested this branch, so it must be reported.
+            return [run(WorkflowDeclaration(name: unknownWorkflow, triggers: []), .push, landings: [])]
+        }
+        var wanted: [RunRequest] = []
+        for declaration in declarations(found) {
+            if refreshes, declaration.needsRefresh(on: branch.name) {
+                wanted.append(
+                    .warmUp(
+                        declaration.name, repository: repository, branch: branch.name, commit: branch.new.hex,
+                        definition: source.hex))
+            }
+            let trigger = declaration.triggers.first { trigger in
+                (trigger.event == .merge || trigger.event == .push) && trigger.matches(branch: branch.name)
+                    && (branch.old != nil || trigger.event == .push)
+                    && trigger.matches(pathsOf: { paths(branch.old, branch.new) })
+            }
+            if let trigger { wanted.append(run(declaration, trigger.event, landings: branch.landings)) }
+        }
+        return wanted
+    }
+
+    /// The runs that a new or moved tag starts.
+    private static func requests(
+        of tag: RefObservation.MovedTag, repository: String, definition: (OID) -> Definition
+    ) -> [RunRequest] {
+        let source = tag.definition ?? tag.commit
+        return declarations(definition(source)).filter { declaration in
+            declaration.triggers.contains { $0.event == .tag && $0.matches(branch: tag.name) }
+        }.map { declaration in
+            request(
+                declaration, event: .tag, repository: repository, ref: tag.ref, branch: nil, commit: tag.commit,
+                definition: source, previous: nil, landings: [])
         }
     }
 
