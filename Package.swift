@@ -267,8 +267,8 @@ let package = Package(
         .target(
             name: "Client",
             dependencies: [
-                "Archive", "Control", "Daemon", "DaemonLog", "Engine", "Forges", "Git", "Pipeline", "Preparing",
-                "Reports", "Results", "StateFiles", "Store", "TerminalText", "Watching", "WorkflowPrograms",
+                "Archive", "Control", "DaemonLog", "Engine", "Forges", "Git", "Pipeline", "Preparing",
+                "Reports", "Results", "Sandbox", "StateFiles", "Store", "TerminalText", "Watching", "WorkflowPrograms",
                 "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -277,7 +277,7 @@ let package = Package(
         .target(
             name: "AgentTools",
             dependencies: [
-                "Archive", "Client", "Control", "Engine", "MCP", "Preparing", "Reports", "Results", "Sandbox",
+                "Archive", "Client", "Control", "Engine", "MCP", "Reports", "Results", "Sandbox",
                 "StateFiles", "Store", "TerminalText", "WorkflowPrograms",
             ],
             swiftSettings: settings),
