@@ -76,6 +76,9 @@ struct RunRecorder: Sendable {
         }
     }
 
+    /// The run that superseded this one; nil if the index names none, or can't be read.
+    func successor(of run: RunID) async -> RunID? { try? await index.run(run)?.summary.supersededBy }
+
     private func say(_ problem: String, of report: Report, _ code: LogCode) {
         log.error(
             "run \(report.id) (\(report.verdict.title)) \(problem)", metadata: .code(code, run: report.id))

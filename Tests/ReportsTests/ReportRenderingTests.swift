@@ -99,6 +99,14 @@ import Testing
         #expect(facts.failing.count == 1)
     }
 
+    @Test func `a superseded run leads to its successor, if the report names it`() {
+        var report = Fixture.report(.superseded)
+        report.reason = "Run 19 took its place."
+        #expect(ReportFacts(ReportDocument(report: report)).nextCommand == "pipectl show 18")
+        report.supersededBy = 19
+        #expect(ReportFacts(ReportDocument(report: report)).nextCommand == "pipectl show 19")
+    }
+
     // MARK: JSON
 
     @Test func `JSON has the report and its tests`() throws {
