@@ -502,7 +502,7 @@ let package = Package(
             dependencies: [
                 "Archive", "Control", "Diagnostics", "Engine", "Evaluating", "Git", "Masking", "MCP", "pipectl",
                 "Pipeline", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox", "Settings",
-                "stepinit", "Store", "swift-reader", "TerminalText", "TestBasics", "TestIntegrity", "TestReports",
+                "stepinit", "Store", "swift-reader", "SystemCalls", "TerminalText", "TestBasics", "TestIntegrity", "TestReports",
                 "TestSupport", "Watching", "WorkflowPrograms",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
