@@ -193,6 +193,14 @@ import Testing
     }
 
     @Test(arguments: [
+        (-5.0, "0 s ago"), (59.9, "59 s ago"), (60, "1 min ago"), (7_199, "1 h ago"), (90_000, "1 d ago"),
+    ])
+    func ages(_ seconds: Double, _ expected: String) {
+        let date = Date(timeIntervalSince1970: 1_000_000)
+        #expect(Figures.age(of: date, at: date + seconds) == expected)
+    }
+
+    @Test(arguments: [
         (0.0, "1970-01-01T00:00:00.000Z"), (-0.001, "1969-12-31T23:59:59.999Z"),
         (951_782_400, "2000-02-29T00:00:00.000Z"), (4_107_542_399.5, "2100-02-28T23:59:59.500Z"),
         (-62_135_596_800, "0001-01-01T00:00:00.000Z"),

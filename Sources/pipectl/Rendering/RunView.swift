@@ -112,7 +112,7 @@ actor RunView {
     private func duration(_ step: LiveRun.Step) -> String {
         if let proof = step.record.provedBy { return "  proved by run \(proof.run)" }
         if let earlier = step.record.carriedFrom { return "  passed in run \(earlier.run)" }
-        return step.record.duration.map { "  \(Duration.seconds($0).inWords)" } ?? ""
+        return step.record.duration.map { "  \(Figures.duration($0))" } ?? ""
     }
 
     private func clear() {
@@ -170,7 +170,7 @@ actor RunView {
         switch status {
         case .running:
             if let start = step.startedAt {
-                facts = Duration.seconds(Date().timeIntervalSince(start).rounded()).inWords
+                facts = Figures.duration(Date().timeIntervalSince(start).rounded())
             }
             if step.attempt > 1 { facts += ", attempt \(step.attempt)" }
             if let last = step.lastLine, !last.isEmpty { facts += "  \(last)" }
