@@ -268,7 +268,8 @@ let package = Package(
             name: "Client",
             dependencies: [
                 "Archive", "Control", "DaemonLog", "Engine", "Forges", "Git", "Pipeline", "Preparing",
-                "Reports", "Results", "Sandbox", "StateFiles", "Store", "TerminalText", "Watching", "WorkflowPrograms",
+                "Reports", "Results", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText", "Watching",
+                "WorkflowPrograms",
                 "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -502,7 +503,8 @@ let package = Package(
             dependencies: [
                 "Archive", "Control", "Diagnostics", "Engine", "Evaluating", "Git", "Masking", "MCP", "pipectl",
                 "Pipeline", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox", "Settings",
-                "stepinit", "Store", "swift-reader", "SystemCalls", "TerminalText", "TestBasics", "TestIntegrity", "TestReports",
+                "stepinit", "Store", "swift-reader", "SystemCalls", "TerminalText", "TestBasics", "TestIntegrity",
+                "TestReports",
                 "TestSupport", "Watching", "WorkflowPrograms",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
