@@ -279,8 +279,9 @@ let package = Package(
         .target(
             name: "Client",
             dependencies: [
-                "Archive", "Control", "Daemon", "DaemonLog", "Engine", "Forges", "Git", "Pipeline", "Preparing",
-                "Reports", "Results", "StateFiles", "Store", "TerminalText", "Watching", "WorkflowPrograms",
+                "Archive", "Control", "DaemonLog", "Engine", "Forges", "Git", "Pipeline", "Preparing",
+                "Reports", "Results", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText", "Watching",
+                "WorkflowPrograms",
                 "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -289,7 +290,7 @@ let package = Package(
         .target(
             name: "AgentTools",
             dependencies: [
-                "Archive", "Client", "Control", "Engine", "MCP", "Preparing", "Reports", "Results", "Sandbox",
+                "Archive", "Client", "Control", "Engine", "MCP", "Reports", "Results", "Sandbox",
                 "StateFiles", "Store", "TerminalText", "WorkflowPrograms",
             ],
             swiftSettings: settings),
@@ -521,7 +522,8 @@ let package = Package(
             dependencies: [
                 "Archive", "Control", "Diagnostics", "Engine", "Evaluating", "Git", "Masking", "MCP", "pipectl",
                 "Pipeline", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox", "Settings",
-                "stepinit", "Store", "swift-reader", "TerminalText", "TestBasics", "TestIntegrity", "TestReports",
+                "stepinit", "Store", "swift-reader", "SystemCalls", "TerminalText", "TestBasics", "TestIntegrity",
+                "TestReports",
                 "TestSupport", "Watching", "WorkflowPrograms",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

@@ -74,7 +74,7 @@ package struct ReportResources: ResourceProvider {
 
     private func text(_ id: RunID, _ form: String) async throws -> String {
         if form == "bundle.md" {
-            return try await BundleSource(state: toolbox.state, run: id).text(.markdown, bytes: Toolbox.standardBudget)
+            return try await BundleSource(toolbox.access, run: id).text(.markdown, bytes: Toolbox.standardBudget)
         }
         let document = try await ReportLoader(toolbox.state).document(id)
         switch form {

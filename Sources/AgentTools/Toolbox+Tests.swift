@@ -84,7 +84,7 @@ extension Toolbox {
                 members["change"] = one.change.map { .string($0) }
                 members["branch"] = one.branch.map { .string($0) }
                 if one.upkeep == .flakeProbe { members["once_more"] = true }
-                members["ended"] = one.endedAt.map { .string($0.formatted(.iso8601)) }
+                members["ended"] = one.endedAt.map { .string($0.iso8601Seconds) }
                 return JSON.object(members)
             }
             return Self.list(items, as: "results", within: budget) { ["limit": .integer($0)] }

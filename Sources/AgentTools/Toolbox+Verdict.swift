@@ -57,7 +57,7 @@ extension Toolbox {
             let limit = Duration.seconds(try arguments.number("timeout_seconds", in: 0...86_400) ?? 600)
             let outcome = try await wait(request, limit, call)
             let document = VerdictDocument(
-                state: state, outcome: outcome, subject: request.subject.inWords, bytes: budget.bytes)
+                access, outcome: outcome, subject: request.subject.inWords, bytes: budget.bytes)
             let cut = budget.head(
                 of: try await document.markdown(), rest: "ask get_bundle with a larger maximum_bytes for the whole.")
             return ToolAnswer(text: cut.text, structured: try JSON(encoding: document.answer))
@@ -105,7 +105,7 @@ extension Toolbox {
         ) { arguments, _ in
             let (id, budget) = (try run(arguments), try budget(arguments))
             let format = try arguments.choice("format", BundleFormat.self) ?? .markdown
-            let text = try await BundleSource(state: state, run: id).text(format, bytes: budget.bytes)
+            let text = try await BundleSource(access, run: id).text(format, bytes: budget.bytes)
             var cut = (text: text, isCut: false)
             if text.utf8.count > budget.bytes {
                 guard format == .markdown else {

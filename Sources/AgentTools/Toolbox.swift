@@ -1,27 +1,23 @@
-import Client
+package import Client
 import Control
 import Foundation
 package import MCP
 import Reports
 import Results
-package import StateFiles
-package import Preparing
+import StateFiles
 
 /// The tools that an agent may call. Each makes one call into the library and has a bounded answer.
 package struct Toolbox: Sendable {
-    let state: StateFolder
+    let access: StateAccess
     /// The repository for tools that are called without a folder.
     let folder: String
-    /// The daemon's settings, for requests that are answered here because no daemon runs.
-    private let options: @Sendable () throws -> DaemonOptions
 
     /// - Parameters:
-    ///   - state: The state folder that the daemon owns.
+    ///   - access: The state that the daemon owns.
     ///   - folder: The repository for tools that are called without a folder.
-    ///   - options: The daemon's settings, for requests that are answered here because no daemon runs.
-    package init(state: StateFolder, folder: String, options: @escaping @Sendable () throws -> DaemonOptions) {
-        (self.state, self.folder, self.options) = (state, folder, options)
-    }
+    package init(_ access: StateAccess, folder: String) { (self.access, self.folder) = (access, folder) }
+
+    var state: StateFolder { access.folder }
 
     package static let instructions = """
         pipectl tests every change as merged with its target, on the team's own build box. After a push call \
@@ -90,7 +86,7 @@ package struct Toolbox: Sendable {
     func ask<Answer: Sendable>(_ request: DaemonRequest, _ pick: @Sendable (DaemonReply) -> Answer?) async throws
         -> Answer
     {
-        try await state.ask(request, "mcp", options: options(), pick)
+        try await access.ask(request, "mcp", pick)
     }
 
     /// Asks for something that only a daemon can do, because it continues after this call.

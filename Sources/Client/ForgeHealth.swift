@@ -1,3 +1,4 @@
+import Results
 package import Control
 import Foundation
 package import Forges
@@ -68,13 +69,13 @@ package struct ForgeHealth: Encodable, Sendable {
                 rows.append("without \(other.name): can't \(other.purpose)")
             }
             if let limit = identity.rateLimit {
-                let reset = limit.resetsAt.map { ", all again at \($0.formatted(.iso8601))" } ?? ""
+                let reset = limit.resetsAt.map { ", all again at \($0.iso8601Seconds)" } ?? ""
                 rows.append("requests left: \(limit.remaining) of \(limit.limit)\(reset)")
             }
         }
         if let problem { rows.append("✗ \(problem)") }
         if status.undelivered > 0 {
-            let when = status.nextTry.map { ", next try at \($0.formatted(.iso8601))" } ?? ""
+            let when = status.nextTry.map { ", next try at \($0.iso8601Seconds)" } ?? ""
             rows.append(
                 "undelivered: \(status.undelivered)\(status.failures > 0 ? ", failed \(status.failures) times" : "")\(when)"
             )

@@ -8,7 +8,6 @@ import Results
 package import StateFiles
 import Store
 import TerminalText
-import Daemon
 import Preparing
 import Watching
 

@@ -1,3 +1,4 @@
+import Results
 import Foundation
 import TerminalText
 
@@ -7,7 +8,7 @@ package enum JSONOutput {
     package static func text(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .iso8601
+        encoder.dateEncodingStrategy = .iso8601Seconds
         return VisibleJSON.text(try encoder.encode(value))
     }
 }

@@ -2,23 +2,22 @@ package import Control
 import Foundation
 import Reports
 package import Results
-package import StateFiles
 
 /// The output of a wait: the verdict, the runs that count, and the bundle of the run that decided it.
 package struct VerdictDocument {
-    package let state: StateFolder
+    package let access: StateAccess
     package let outcome: VerdictClient.Outcome
     package let subject: String
     /// Maximum size of the bundle in bytes.
     package let bytes: Int
 
     /// - Parameters:
-    ///   - state: The state folder with the runs.
+    ///   - access: The state with the runs.
     ///   - outcome: How the wait ended.
     ///   - subject: What was waited for, in words.
     ///   - bytes: Maximum size of the bundle in bytes.
-    package init(state: StateFolder, outcome: VerdictClient.Outcome, subject: String, bytes: Int) {
-        (self.state, self.outcome, self.subject, self.bytes) = (state, outcome, subject, bytes)
+    package init(_ access: StateAccess, outcome: VerdictClient.Outcome, subject: String, bytes: Int) {
+        (self.access, self.outcome, self.subject, self.bytes) = (access, outcome, subject, bytes)
     }
 
     package var exitCode: Int32 {
@@ -76,7 +75,7 @@ package struct VerdictDocument {
 
     private func bundle(of conclusion: WaitConclusion, _ format: BundleFormat) async -> String? {
         guard let run = conclusion.run else { return nil }
-        return try? await BundleSource(state: state, run: run).text(format, bytes: bytes)
+        return try? await BundleSource(access, run: run).text(format, bytes: bytes)
     }
 
     private func pendingText() -> String {

@@ -153,16 +153,18 @@ extension RequestHandler {
                 log: log),
             queue: queue, log: log)
         commands = CommandHandler(
-            index: index, store: store, repositories: repositories,
+            repositories: repositories,
             runs: ManualRuns(index: index, requests: maker, planner: planner, queue: queue, fixes: fixes),
             approvals: approvals,
             bisect: BisectService(
                 index: index, store: store, repositories: repositories, tests: tests, queue: queue, log: log),
             fixes: FixRequests(index: index, store: store, queue: queue, fixes: fixes, definitions: definitions),
             proofs: proofs,
-            clones: CloneCleanup(
-                index: index, retained: pipelines.workspaces.retained,
-                stores: CloneStores(mirrors: repositories.mirrors)),
+            archive: ArchiveCommands(
+                index: index, store: store,
+                clones: CloneCleanup(
+                    index: index, retained: pipelines.workspaces.retained,
+                    stores: CloneStores(mirrors: repositories.mirrors))),
             forges: ForgeRequests(index: index, news: queue.board.news, listen: try? options.listen.options()),
             log: log)
         queries = QueryHandler(

@@ -43,7 +43,7 @@ public struct DaemonLogHandler: LogHandler {
     /// A line for people. Messages may contain names of branches and other foreign text; control characters are made
     /// visible here, so that no caller can forget it.
     public static func line(_ time: Date, _ level: Logger.Level, _ message: String) -> String {
-        let start = time.formatted(.iso8601.time(includingFractionalSeconds: false))
+        let start = time.iso8601Time
         return "\(start)\(level >= .warning ? " \(level.rawValue):" : "") \(TerminalText.lines(message))"
     }
 

@@ -36,7 +36,7 @@ struct FlakyTestContributor: ReportContributor {
     private static func words(for test: FlakyTest) -> String {
         let first = test.firstRun.map { run in
             ", first in run \(run)"
-                + (test.firstEndedAt.map { " on \($0.formatted(.iso8601.year().month().day()))" } ?? "")
+                + (test.firstEndedAt.map { " on \($0.iso8601Day)" } ?? "")
         }
         return "this happened in \(test.flips) of its last \(test.runs) runs\(first ?? "")"
     }

@@ -27,15 +27,6 @@ package enum JSONValue {
     /// The elements of an array; empty for other values.
     package var elements: [JSONValue] { if case .array(let elements) = self { elements } else { [] } }
 
-    /// Whether it is an object or array that is not empty.
-    package var hasContent: Bool {
-        switch self {
-        case .object(let members): !members.isEmpty
-        case .array(let elements): !elements.isEmpty
-        default: false
-        }
-    }
-
     /// A string, number or boolean in its original spelling.
     package var shown: String? {
         switch self {

@@ -54,11 +54,8 @@ extension RunPreparation {
         let merged = try await TestedCommit.make(request, store: repository.store)
         return try await withRepository(at: repository.store) { store in
             guard store.contains(head), store.contains(definitionCommit) else {
-                let gone = store.contains(head) ? request.definitionCommit : request.head
                 throw EarlyVerdict(
-                    verdict: .infrastructure,
-                    reason: "commit \(gone.prefix(10)) is no longer in the repository: \(request.ref) was deleted or "
-                        + "rewritten and its objects are gone. Push it again.")
+                    gone: store.contains(head) ? request.definitionCommit : request.head, ref: request.ref)
             }
             let tested = merged?.commit ?? head
             // A ref of ours would not protect objects that belong to the watched repository.
@@ -66,35 +63,17 @@ extension RunPreparation {
                 try store.keep(tested, as: RunPin.ref(of: run.id))
             }
             // Read the watched repository itself, now: pipectl's store also has unmerged objects.
-            let (protected, mergedInto, isProtected) = try lendRepository(at: watched) { origin in
-                let protected = ProtectedBranches.read(try origin.snapshot(under: "refs/heads/"), rules)
-                let isProtected = try request.isWorkingTree || protected.holder(of: definitionCommit, in: origin) != nil
-                return (protected, try protected.holder(of: tested, in: origin), isProtected)
+            let protection = try lendRepository(at: watched) {
+                try Protection(of: tested, definitionCommit, request, rules, in: $0)
             }
-            var source = definitionCommit
-            if !isProtected {
-                guard let tip = protected.defaultTip else {
-                    throw EarlyVerdict(
-                        verdict: .infrastructure,
-                        reason:
-                            "the definition of \(source.hex.prefix(10)) is not on a protected branch, and the protected "
-                            + "branch of \(repository.name) is not known; name it: `pipectl protect BRANCH "
-                            + "--repository \(repository.name)`", tested: tested)
-                }
-                source = tip
-            }
-            guard let definitionTree = try store.treeID(of: source, path: "workflows") else {
-                throw EarlyVerdict(
-                    verdict: .definitionError,
-                    reason: "commit \(source.hex.prefix(10)) has no workflows/; run `pipectl init` in a "
-                        + "clone and commit the result", tested: tested)
-            }
+            let source = try protection.definition(definitionCommit, tested, repository)
+            let definitionTree = try definitionTree(of: source, tested, in: store)
             let commit = try store.commit(tested)
             let from = request.change.flatMap { OID(hex: $0.targetCommit) } ?? request.previous.flatMap(OID.init(hex:))
             let base = from.flatMap { store.contains($0) ? $0 : nil }
             let changed = try base.map { try store.diff(from: $0, to: tested) } ?? []
             var brought = changed
-            if request.change == nil, mergedInto == nil, let tip = protected.defaultTip {
+            if request.change == nil, protection.mergedInto == nil, let tip = protection.branches.defaultTip {
                 // Without a common history everything is new. The tip serves as well as an empty tree would.
                 brought = try store.diff(from: try store.mergeBase(tested, tip) ?? tip, to: tested)
             }
@@ -103,18 +82,55 @@ extension RunPreparation {
             return RunFacts(
                 tested: tested, tree: commit.tree, commitTime: Int(commit.committer.time.timeIntervalSince1970),
                 definitionCommit: source, definitionTree: definitionTree,
-                changedFiles: changed.map {
-                    ChangedFile(
-                        status: ChangedFile.Status(rawValue: $0.status.rawValue) ?? .modified, path: $0.path,
-                        oldPath: $0.oldPath)
-                },
+                changedFiles: changed.map(ChangedFile.init),
                 lastTag: try request.event == .pullRequest ? nil : lastTag(before: tested, repository),
                 broughtPaths: brought.flatMap { [$0.path] + [$0.oldPath].compactMap { $0 } },
-                mergedInto: mergedInto, defaultBranch: protected.defaultBranch,
+                mergedInto: protection.mergedInto, defaultBranch: protection.branches.defaultBranch,
                 author: try store.commit(pushed).author,
                 otherAuthors: try request.isOfMergeQueue ? authors(of: tested, since: base, in: store) : [],
                 pushed: pushed, notes: merged?.notes ?? [])
         }
+    }
+
+    /// What the protected branches say about a run.
+    private struct Protection {
+        var branches: ProtectedBranches
+        /// The protected branch that has the tested commit.
+        var mergedInto: String?
+        /// Whether the run's own definition counts: a protected branch has it, or it is a person's working tree.
+        var hasDefinition: Bool
+
+        init(
+            of tested: OID, _ definition: OID, _ request: RunRequest, _ rules: TrustRules, in watched: Repository
+        ) throws {
+            branches = ProtectedBranches.read(try watched.snapshot(under: "refs/heads/"), rules)
+            hasDefinition = try request.isWorkingTree || branches.holder(of: definition, in: watched) != nil
+            mergedInto = try branches.holder(of: tested, in: watched)
+        }
+
+        /// The commit whose `workflows/` counts: the wanted one, or the target's tip if no protected branch has that.
+        func definition(_ wanted: OID, _ tested: OID, _ repository: WatchedRepository) throws -> OID {
+            if hasDefinition { return wanted }
+            guard let tip = branches.defaultTip else {
+                throw EarlyVerdict(
+                    verdict: .infrastructure,
+                    reason:
+                        "the definition of \(wanted.hex.prefix(10)) is not on a protected branch, and the protected "
+                        + "branch of \(repository.name) is not known; name it: `pipectl protect BRANCH "
+                        + "--repository \(repository.name)`", tested: tested)
+            }
+            return tip
+        }
+    }
+
+    private static func definitionTree(of source: OID, _ tested: OID, in store: Repository) throws -> OID {
+        guard let tree = try store.treeID(of: source, path: "workflows") else {
+            throw EarlyVerdict(
+                verdict: .definitionError,
+                reason: "commit \(source.hex.prefix(10)) has no workflows/; run `pipectl init` in a "
+                    + "clone and commit the result", tested: tested)
+        }
+        return tree
     }
 
     /// The authors of the commits that a merge queue put on top of `base`, each once. Only the newest 10,000 commits
@@ -151,5 +167,21 @@ extension RunPreparation {
                     why: why, head: run.request.head, definition: definition, binding: binding, askedAt: Date()),
                 trust: decision.trust)
         }
+    }
+}
+
+extension EarlyVerdict {
+    fileprivate init(gone commit: String, ref: String) {
+        self.init(
+            verdict: .infrastructure,
+            reason: "commit \(commit.prefix(10)) is no longer in the repository: \(ref) was deleted or rewritten and "
+                + "its objects are gone. Push it again.")
+    }
+}
+
+extension ChangedFile {
+    fileprivate init(_ change: FileChange) {
+        self.init(
+            status: Status(rawValue: change.status.rawValue) ?? .modified, path: change.path, oldPath: change.oldPath)
     }
 }

@@ -73,13 +73,7 @@ extension RunPreparation {
         { throw EarlyVerdict(tooLarge: error) }
         let program = try await CommitWorkflows.program(
             at: facts.definitionCommit, tree: facts.definitionTree, repository, programs)
-        var context = PlanContext(
-            repository: request.repository, event: request.event, commit: facts.tested.hex, ref: request.ref,
-            branch: request.branch,
-            tag: request.ref.hasPrefix("refs/tags/") ? String(request.ref.dropFirst("refs/tags/".count)) : nil,
-            change: request.change, changedFiles: facts.changedFiles, mergedChanges: request.mergedChanges,
-            parameters: request.parameters)
-        context.lastTag = facts.lastTag
+        var context = planContext(of: request, facts)
         do {
             let declaration = try program.declaration(of: request.workflow)
             context.parameters = try parameters(of: declaration, given: request.parameters)
@@ -96,40 +90,59 @@ extension RunPreparation {
             if declaration.readsContext { context.tests = await tests(facts) }
             let wholePlan = try await program.plan(workflow: request.workflow, context: context)
             try limits.check(wholePlan, decision.trust)
-            var plan = try request.onlySteps.map { try wholePlan.keeping($0) } ?? wholePlan
-            if request.background != nil { plan = plan.withoutActing }
-            if let tests = request.onlyTests { plan = try plan.running(tests, in: request.onlySteps) }
-            if request.fix?.isMaking == true {
-                guard let fix = declaration.fix else {
-                    throw EarlyVerdict(
-                        verdict: .definitionError, reason: "the workflow declares no fixer", tested: facts.tested)
-                }
-                plan = FixMaterial.plan(fix, workflow: request.workflow)
-            }
-            var notes = facts.notes
-            let edited = facts.changedFiles.filter { $0.path.hasPrefix("workflows/") }
-            if request.change != nil, !edited.isEmpty {
-                notes.append(
-                    Finding(
-                        rule: "definition-edited", severity: .warning,
-                        message:
-                            "the change edits \(edited.map(\.path).joined(separator: ", ")); it was tested with the "
-                            + "definition of \(request.branch ?? "the target")",
-                        file: edited.first?.path, line: nil, column: nil,
-                        suggestion: "review the edit: it takes effect when the change has landed"))
-            }
+            let edited = request.change == nil ? [] : facts.changedFiles.filter { $0.path.hasPrefix("workflows/") }
             return RunPreparation(
                 tested: facts.tested, tree: facts.tree, commitTime: facts.commitTime, context: context,
-                declaration: declaration, plan: plan,
+                declaration: declaration,
+                plan: try part(of: wholePlan, for: request, declaration, tested: facts.tested),
                 wholePlan: wholePlan, program: program,
                 definition: Report.Definition(
                     commit: facts.definitionCommit.hex, tree: facts.definitionTree.hex,
                     toolchain: programs.toolchain.version),
                 trust: decision.trust, approval: approval,
-                editsDefinition: request.change != nil && !edited.isEmpty && request.fix == nil, notes: notes)
+                editsDefinition: !edited.isEmpty && request.fix == nil,
+                notes: facts.notes + (edited.isEmpty ? [] : [note(of: edited, testedWith: request.branch)]))
         } catch let error as DefinitionError {
             throw EarlyVerdict(error, tested: facts.tested)
         }
+    }
+
+    /// The context of the plan, before parameters have their defaults.
+    private static func planContext(of request: RunRequest, _ facts: RunFacts) -> PlanContext {
+        var context = PlanContext(
+            repository: request.repository, event: request.event, commit: facts.tested.hex, ref: request.ref,
+            branch: request.branch,
+            tag: request.ref.hasPrefix("refs/tags/") ? String(request.ref.dropFirst("refs/tags/".count)) : nil,
+            change: request.change, changedFiles: facts.changedFiles, mergedChanges: request.mergedChanges,
+            parameters: request.parameters)
+        context.lastTag = facts.lastTag
+        return context
+    }
+
+    /// The part of the plan that the request wants; for a fixer, its own plan.
+    private static func part(
+        of whole: Plan, for request: RunRequest, _ declaration: WorkflowDeclaration, tested: OID
+    ) throws -> Plan {
+        var plan = try request.onlySteps.map { try whole.keeping($0) } ?? whole
+        if request.background != nil { plan = plan.withoutActing }
+        if let tests = request.onlyTests { plan = try plan.running(tests, in: request.onlySteps) }
+        guard request.fix?.isMaking == true else { return plan }
+        guard let fix = declaration.fix else {
+            throw EarlyVerdict(
+                verdict: .definitionError, reason: "the workflow declares no fixer", tested: tested)
+        }
+        return FixMaterial.plan(fix, workflow: request.workflow)
+    }
+
+    /// The note that a change edits the workflows.
+    private static func note(of edited: [ChangedFile], testedWith branch: String?) -> Finding {
+        Finding(
+            rule: "definition-edited", severity: .warning,
+            message:
+                "the change edits \(edited.map(\.path).joined(separator: ", ")); it was tested with the "
+                + "definition of \(branch ?? "the target")",
+            file: edited.first?.path, line: nil, column: nil,
+            suggestion: "review the edit: it takes effect when the change has landed")
     }
 
     /// The newest tag that `commit` descends from, by commit time.

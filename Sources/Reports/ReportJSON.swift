@@ -8,25 +8,14 @@ public enum ReportJSON {
     public static func encoder() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .custom { date, encoder in
-            var container = encoder.singleValueContainer()
-            try container.encode(date.iso8601)
-        }
+        encoder.dateEncodingStrategy = .iso8601Milliseconds
         return encoder
     }
 
     /// Reads what ``encoder()`` writes. Times without a fraction are accepted, too.
     public static func decoder() -> JSONDecoder {
         let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .custom { decoder in
-            let container = try decoder.singleValueContainer()
-            let text = try container.decode(String.self)
-            for style in [Date.ISO8601FormatStyle(includingFractionalSeconds: true), Date.ISO8601FormatStyle()] {
-                if let date = try? style.parse(text) { return date }
-            }
-            throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "\"\(text)\" is not a time like 2026-11-21T14:03:22.123Z")
-        }
+        decoder.dateDecodingStrategy = .iso8601Milliseconds
         return decoder
     }
 }

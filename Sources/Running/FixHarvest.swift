@@ -72,80 +72,125 @@ struct FixHarvest: Sendable {
         }
     }
 
+    /// What the fixer changed and a commit takes.
+    private struct Harvest {
+        var files: [(path: String, file: TreeFile?)] = []
+        /// How many changed files are not taken.
+        var leftOut = 0
+        /// The bytes of the new files.
+        var bytes = 0
+    }
+
+    /// A path, or an amount, that no fix may have.
+    private struct Refusal: Error {
+        var reason: String
+
+        init(_ reason: String) { self.reason = "the fix was refused: \(reason)" }
+
+        init(_ path: [UInt8], _ why: String) {
+            self.init("\"\(TerminalText.name(String(decoding: path, as: UTF8.self), limit: 200))\": \(why)")
+        }
+    }
+
     /// Makes a tree of everything that changed since `before`, on top of the change's head.
     func take(since before: WorkspaceScan, from view: String, into store: Repository) throws -> Result {
         let after = try scan(view, store: store)
         let beginning = try Beginning(store.commit(tested).tree, in: store)
+        let harvest: Harvest
+        do {
+            try Self.checkNames(before, after, beginning)
+            harvest = try self.harvest(before, after, beginning, from: view, into: store)
+        } catch let refusal as Refusal {
+            return Result(outcome: .refused, reason: refusal.reason)
+        }
+        guard !harvest.files.isEmpty else {
+            let aside = harvest.leftOut > 0 ? " (except \(harvest.leftOut) untracked files)" : ""
+            return Result(
+                outcome: .noChange, reason: "the fixer changed nothing\(aside)", leftOut: harvest.leftOut)
+        }
+        let fixed = try store.tree(beginning.tree, changing: harvest.files)
+        return try onTopOfHead(fixed, beginning.tree, harvest.leftOut, store)
+    }
+
+    /// Whether an untracked path was there before the fixer: left by a step.
+    private static func isLeft(_ path: [UInt8], _ before: WorkspaceScan, _ beginning: Beginning) -> Bool {
+        before.entries[path] != nil
+            || beginning.newFolder(above: path).map { before.folders.contains($0) } ?? false
+    }
+
+    /// Refuses new names that mean `.git`: Git ignores a file with such a name, and treats its folder as a repository
+    /// of its own.
+    private static func checkNames(
+        _ before: WorkspaceScan, _ after: WorkspaceScan, _ beginning: Beginning
+    ) throws(Refusal) {
+        for path in after.folders.subtracting(before.folders).union(after.entries.keys)
+        where !isLeft(path, before, beginning) {
+            let name = String(decoding: path.split(separator: UInt8(ascii: "/")).last ?? [], as: UTF8.self)
+            if TreeName.isGit(name) { throw Refusal(path, "some systems treat it as .git") }
+        }
+    }
+
+    /// Reads the changed files into `store`.
+    private func harvest(
+        _ before: WorkspaceScan, _ after: WorkspaceScan, _ beginning: Beginning, from view: String,
+        into store: Repository
+    ) throws -> Harvest {
         let ignored = try IgnoreRules(
             ofTree: beginning.tree, in: store, at: "\(scratch)/ignore-\(UInt32.random(in: 0 ... .max))")
         let changed = Set(after.entries.keys).union(before.entries.keys).filter {
             after.entries[$0] != before.entries[$0]
         }
-        var files: [(path: String, file: TreeFile?)] = []
-        var (leftOut, bytes) = (0, 0)
-        func refused(_ path: [UInt8], _ why: String) -> Result {
-            let name = TerminalText.name(String(decoding: path, as: UTF8.self), limit: 200)
-            return Result(outcome: .refused, reason: "the fix was refused: \"\(name)\": \(why)")
-        }
-        func isLeft(_ path: [UInt8]) -> Bool {
-            before.entries[path] != nil
-                || beginning.newFolder(above: path).map { before.folders.contains($0) } ?? false
-        }
-        // Git ignores a file with this name, and treats its folder as a repository of its own.
-        for path in after.folders.subtracting(before.folders).union(after.entries.keys) where !isLeft(path) {
-            let name = String(decoding: path.split(separator: UInt8(ascii: "/")).last ?? [], as: UTF8.self)
-            if TreeName.isGit(name) { return refused(path, "some systems treat it as .git") }
-        }
+        var harvest = Harvest()
         for path in changed.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            let old = beginning.files[path]
-            let new = after.entries[path]
-            if old == nil {
-                // Not included: untracked files from earlier steps, files that Git ignores, and types that no tree can
-                // contain.
-                if isLeft(path) || new == nil || new?.kind == .other || ignored.ignores(path, isFolder: false) {
-                    leftOut += 1
-                    continue
-                }
-            }
-            if let problem = FixPaths.problem(path) { return refused(path, problem) }
-            let name = String(decoding: path, as: UTF8.self)
-            if old?.kind == .symlink, new?.kind != nil { return refused(path, "a fix may not change links") }
-            guard let new else {
-                files.append((name, nil))
+            let (old, new) = (beginning.files[path], after.entries[path])
+            // Not included: untracked files from earlier steps, files that Git ignores, and types that no tree can
+            // contain.
+            if old == nil,
+                Self.isLeft(path, before, beginning) || new == nil || new?.kind == .other
+                    || ignored.ignores(path, isFolder: false)
+            {
+                harvest.leftOut += 1
                 continue
             }
-            guard new.kind == .file else { return refused(path, "it is not a regular file") }
-            guard new.bytes <= Self.mostFileBytes, bytes + new.bytes <= FixLimits.bytes else {
-                return refused(
+            if let problem = FixPaths.problem(path) { throw Refusal(path, problem) }
+            if old?.kind == .symlink, new?.kind != nil { throw Refusal(path, "a fix may not change links") }
+            let name = String(decoding: path, as: UTF8.self)
+            guard let new else {
+                harvest.files.append((name, nil))
+                continue
+            }
+            guard new.kind == .file else { throw Refusal(path, "it is not a regular file") }
+            harvest.bytes += new.bytes
+            guard new.bytes <= Self.mostFileBytes, harvest.bytes <= FixLimits.bytes else {
+                throw Refusal(
                     path,
                     "a fix may have at most \(Self.mostFileBytes >> 20) MiB in a file and \(FixLimits.bytes >> 20) MiB in total"
                 )
             }
-            bytes += new.bytes
-            let copy = "\(scratch)/fixed-\(UInt32.random(in: 0 ... .max))"
-            defer { unlink(copy) }
-            do {
-                try WorkspaceScan.copy(name, of: view, to: copy, atMost: Self.mostFileBytes)
-            } catch {
-                return refused(path, "\(error)")
-            }
-            let blob = try store.createBlob(fromFile: copy)
+            let blob = try blob(of: path, from: view, into: store)
             if let old, old.id == blob, (old.kind == .executable) == new.isExecutable { continue }
-            files.append((name, .blob(blob, executable: new.isExecutable)))
-            guard files.count <= FixLimits.files else {
-                return Result(
-                    outcome: .refused, reason: "the fix was refused: it changes more than \(FixLimits.files) files")
+            harvest.files.append((name, .blob(blob, executable: new.isExecutable)))
+            guard harvest.files.count <= FixLimits.files else {
+                throw Refusal("it changes more than \(FixLimits.files) files")
             }
         }
-        guard files.count <= FixLimits.files else {
-            return Result(
-                outcome: .refused, reason: "the fix was refused: it removes more than \(FixLimits.files) files")
+        guard harvest.files.count <= FixLimits.files else {
+            throw Refusal("it removes more than \(FixLimits.files) files")
         }
-        guard !files.isEmpty else {
-            let aside = leftOut > 0 ? " (except \(leftOut) untracked files)" : ""
-            return Result(outcome: .noChange, reason: "the fixer changed nothing\(aside)", leftOut: leftOut)
+        return harvest
+    }
+
+    /// The file's content in `store`. It is copied first, because the file may change while it is read.
+    private func blob(of path: [UInt8], from view: String, into store: Repository) throws -> OID {
+        let copy = "\(scratch)/fixed-\(UInt32.random(in: 0 ... .max))"
+        defer { unlink(copy) }
+        do {
+            try WorkspaceScan.copy(
+                String(decoding: path, as: UTF8.self), of: view, to: copy, atMost: Self.mostFileBytes)
+        } catch {
+            throw Refusal(path, "\(error)")
         }
-        return try onTopOfHead(store.tree(beginning.tree, changing: files), beginning.tree, leftOut, store)
+        return try store.createBlob(fromFile: copy)
     }
 
     /// The tested tree is the change merged with its target; a commit of the change must contain only the change's

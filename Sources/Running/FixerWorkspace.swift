@@ -106,48 +106,30 @@ struct FixerWorkspace: Sendable {
             return record
         }
         do {
-            let (harvest, scan, view) = (beginning.harvest, beginning.scan, beginning.view)
-            let (message, ref) = (Self.message(beginning.role, run.request), Self.ref(beginning.role, run))
-            var made = try await withRepository(at: repository.store) { store -> (FixHarvest.Result, Made?) in
-                let result = try harvest.take(since: scan, from: view, into: store)
-                guard let tree = result.tree else { return (result, nil) }
-                let author = Signature(name: FixCommit.name, email: FixCommit.address, time: Date())
-                let commit = try store.createCommit(
-                    tree: tree, parents: [harvest.head], author: author, committer: author, message: message)
-                return (result, Made(commit: commit, files: try store.diff(from: harvest.head, to: commit)))
-            }
-            if let commit = made.1?.commit {
-                made.0.breaches = try await harvest.breaches(of: commit, in: repository.store, reader)
-                if made.0.breaches.isEmpty {
-                    try await withRepository(at: repository.store) {
-                        try $0.setRef(ref, to: commit, message: "pipectl: fix")
-                    }
-                }
-            }
-            record.outcome = made.0.outcome
-            record.leftOut = made.0.leftOut > 0 ? made.0.leftOut : nil
-            guard let fix = made.1 else {
-                fail(made.0.outcome, made.0.reason)
+            let ref = Self.ref(beginning.role, run)
+            let (result, made) = try await commit(beginning, run, ref, in: repository)
+            record.outcome = result.outcome
+            record.leftOut = result.leftOut > 0 ? result.leftOut : nil
+            guard let made else {
+                fail(result.outcome, result.reason)
                 return record
             }
-            record.files = fix.files.map(\.path)
-            record.additions = fix.files.reduce(0) { $0 + $1.additions }
-            record.deletions = fix.files.reduce(0) { $0 + $1.deletions }
-            if let first = made.0.breaches.first {
-                outcome.findings += made.0.breaches.prefix(50).map { Finding($0, run: run.id) }
-                let more = made.0.breaches.count > 1 ? ", and \(made.0.breaches.count - 1) more" : ""
-                let isOfPaths = made.0.breaches.allSatisfy { $0.kind == .touchedPath }
-                fail(
-                    isOfPaths ? .refused : .weakensTests,
-                    "the fix was refused\(isOfPaths ? "" : " because it weakens tests"): \(first.message)\(more)")
+            record.files = made.files.map(\.path)
+            let additions = made.files.reduce(0) { $0 + $1.additions }
+            let deletions = made.files.reduce(0) { $0 + $1.deletions }
+            (record.additions, record.deletions) = (additions, deletions)
+            if !result.breaches.isEmpty {
+                outcome.findings += result.breaches.prefix(50).map { Finding($0, run: run.id) }
+                let isOfPaths = result.breaches.allSatisfy { $0.kind == .touchedPath }
+                fail(isOfPaths ? .refused : .weakensTests, Self.refusal(result.breaches, isOfPaths: isOfPaths))
                 return record
             }
-            let patch = try await patch(of: fix.commit, in: repository, folder: folder)
+            let patch = try await patch(of: made.commit, in: repository, folder: folder)
             outcome.artifacts.append(patch)
-            (record.commit, record.ref, record.patch) = (fix.commit.hex, ref, patch.sha256)
+            (record.commit, record.ref, record.patch) = (made.commit.hex, ref, patch.sha256)
             outcome.reason =
-                "the fixer changed \(fix.files.count == 1 ? "1 file" : "\(fix.files.count) files") "
-                + "(+\(record.additions ?? 0) −\(record.deletions ?? 0)): commit \(fix.commit.hex.prefix(10))"
+                "the fixer changed \(made.files.count == 1 ? "1 file" : "\(made.files.count) files") "
+                + "(+\(additions) −\(deletions)): commit \(made.commit.hex.prefix(10))"
         } catch let problem as WorkspaceScan.Problem {
             fail(.refused, "the fix was refused: \(problem.description)")
         } catch {
@@ -160,6 +142,37 @@ struct FixerWorkspace: Sendable {
     private struct Made: Sendable {
         var commit: OID
         var files: [FileChange]
+    }
+
+    /// Makes the commit, and the ref that keeps it unless it breaks a rule of tests; nil if the fixer left nothing that
+    /// may be committed.
+    private func commit(
+        _ beginning: FixBeginning, _ run: QueuedRun, _ ref: String, in repository: WatchedRepository
+    ) async throws -> (FixHarvest.Result, Made?) {
+        let (harvest, scan, view) = (beginning.harvest, beginning.scan, beginning.view)
+        let message = Self.message(beginning.role, run.request)
+        var (result, made) = try await withRepository(at: repository.store) { store -> (FixHarvest.Result, Made?) in
+            let result = try harvest.take(since: scan, from: view, into: store)
+            guard let tree = result.tree else { return (result, nil) }
+            let author = Signature(name: FixCommit.name, email: FixCommit.address, time: Date())
+            let commit = try store.createCommit(
+                tree: tree, parents: [harvest.head], author: author, committer: author, message: message)
+            return (result, Made(commit: commit, files: try store.diff(from: harvest.head, to: commit)))
+        }
+        guard let commit = made?.commit else { return (result, nil) }
+        result.breaches = try await harvest.breaches(of: commit, in: repository.store, reader)
+        if result.breaches.isEmpty {
+            try await withRepository(at: repository.store) {
+                try $0.setRef(ref, to: commit, message: "pipectl: fix")
+            }
+        }
+        return (result, made)
+    }
+
+    private static func refusal(_ breaches: [Breach], isOfPaths: Bool) -> String {
+        let more = breaches.count > 1 ? ", and \(breaches.count - 1) more" : ""
+        return "the fix was refused\(isOfPaths ? "" : " because it weakens tests"): "
+            + "\(breaches.first?.message ?? "")\(more)"
     }
 
     /// The commit as a patch for `git am`, stored as an artifact of the fixer's run.

@@ -33,6 +33,7 @@ struct RunPipeline: Sendable {
         monitor.stepsEnded(task)
         // The wall clock may be set during the run, so the duration comes from a monotonic clock.
         ending.report.endedAt = task.startedAt.addingTimeInterval((ContinuousClock.now - start).inSeconds)
+        if ending.report.verdict == .superseded { ending.report.supersededBy = await record.successor(of: task.id) }
         let isRecorded = await record.record(
             ending.report, task.request, tests: ending.draft.tests, files: files(ending, task))
         if isRecorded { monitor.recorded(ending, task) }

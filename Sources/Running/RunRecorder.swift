@@ -50,38 +50,22 @@ struct RunRecorder: Sendable {
             } catch is CancellationError {
                 return false
             } catch {
-                let isFull =
-                    DiskErrors.isFull(error)
-                    || (DiskSpace.free(at: state.path) ?? .max) < options.keptFreeBytes
-                if isFull, reserve.release() {
-                    log.error(
-                        "the disk of \(state.path) is full: released the reserve of \(ReservedDiskSpace.bytes >> 20) MiB for the report of run \(report.id)",
-                        metadata: .code(.reserveReleased, run: report.id)
-                    )
-                    continue
-                }
-                if isFull, tries >= 3, dropsOutputs(of: &report, files) { continue }
-                if isFull, tries >= 4, dropsLogs(of: &report, &files) { continue }
+                let isFull = isFull(error)
+                if isFull, makesRoom(for: &report, &files, tries: tries) { continue }
                 if tries >= 5, isEnding() {
-                    log.error(
-                        "run \(report.id) (\(report.verdict.title)) has no recorded verdict, because the daemon is shutting down and the archive can't be written: \(error) The next start treats the run as interrupted.",
-                        metadata: .code(.recordingFailed, run: report.id)
-                    )
+                    say(
+                        "has no recorded verdict, because the daemon is shutting down and the archive can't be written: \(error) The next start treats the run as interrupted.",
+                        of: report, .recordingFailed)
                     return false
                 }
                 if tries >= 8 && !isFull {
-                    log.error(
-                        "run \(report.id) (\(report.verdict.title)) has no report in the archive: \(error)",
-                        metadata: .code(.recordingFailed, run: report.id))
+                    say("has no report in the archive: \(error)", of: report, .recordingFailed)
                     try? await index.finish(report, tests: tests)
                     return false
                 }
                 // Logged once and then rarely: a disk that is full for a night must not fill the log's disk.
                 if tries == 1 || tries % 60 == 0 {
-                    log.error(
-                        "run \(report.id) (\(report.verdict.title)) can't be archived yet; retrying: \(error)",
-                        metadata: .code(.recordingDelayed, run: report.id)
-                    )
+                    say("can't be archived yet; retrying: \(error)", of: report, .recordingDelayed)
                 }
                 do { try await Task.sleep(for: pause) } catch {
                     try? await index.finish(report, tests: tests)
@@ -90,6 +74,31 @@ struct RunRecorder: Sendable {
                 pause = min(pause * 2, .seconds(5))
             }
         }
+    }
+
+    /// The run that superseded this one; nil if the index names none, or can't be read.
+    func successor(of run: RunID) async -> RunID? { try? await index.run(run)?.summary.supersededBy }
+
+    private func say(_ problem: String, of report: Report, _ code: LogCode) {
+        log.error(
+            "run \(report.id) (\(report.verdict.title)) \(problem)", metadata: .code(code, run: report.id))
+    }
+
+    private func isFull(_ error: any Error) -> Bool {
+        DiskErrors.isFull(error) || (DiskSpace.free(at: state.path) ?? .max) < options.keptFreeBytes
+    }
+
+    /// Frees space for the report on a full disk: first the reserve, after some tries parts of the run's results.
+    private func makesRoom(for report: inout Report, _ files: inout RunFiles, tries: Int) -> Bool {
+        if reserve.release() {
+            log.error(
+                "the disk of \(state.path) is full: released the reserve of \(ReservedDiskSpace.bytes >> 20) MiB for the report of run \(report.id)",
+                metadata: .code(.reserveReleased, run: report.id)
+            )
+            return true
+        }
+        if tries >= 3, dropsOutputs(of: &report, files) { return true }
+        return tries >= 4 && dropsLogs(of: &report, &files)
     }
 
     /// Flushes the acceptance of the run to disk. A failure is no worse than a push that was not observed yet.

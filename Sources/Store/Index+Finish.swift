@@ -59,14 +59,15 @@ extension Index {
                 UPDATE run SET state = 'ended', verdict = ?, reason = ?, attempt = ?, startedAt = ?, endedAt = ?,
                     testedCommit = ?, testedTree = ?, tests_passed = ?, tests_failed = ?, tests_skipped = ?,
                     tests_expectedFailures = ?,
-                    isArchived = ?, archivedBytes = ?, trust = coalesce(?, trust), fixState = ?, isFixDue = ?
+                    isArchived = ?, archivedBytes = ?, trust = coalesce(?, trust), fixState = ?, isFixDue = ?,
+                    supersededBy = coalesce(?, supersededBy)
                 WHERE id = ?
                 """
         ).execute(arguments: [
             report.verdict.rawValue, report.reason, report.attempt, report.startedAt?.milliseconds,
             report.endedAt.milliseconds, report.testedCommit, report.testedTree, counts.passed, counts.failed,
             counts.skipped, counts.expectedFailures, bytes != nil, bytes ?? 0, report.trust?.rawValue,
-            report.fixes?.state.rawValue, report.hasFixDue, report.id,
+            report.fixes?.state.rawValue, report.hasFixDue, report.supersededBy, report.id,
         ])
         try withdrawOpenApprovals(of: report.id, db)
         // A request for approval stays open only if it is the run's verdict.

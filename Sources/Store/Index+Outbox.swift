@@ -145,13 +145,6 @@ extension Index {
             dueAt: Date(milliseconds: row["dueAt"]))
     }
 
-    /// The oldest item that was not delivered.
-    public func firstOfOutbox() async throws -> OutboxItem? {
-        try await read { db in
-            try Row.fetchOne(db, sql: "SELECT * FROM outbox WHERE body IS NOT NULL ORDER BY id LIMIT 1").map(Self.item)
-        }
-    }
-
     /// Removes an item that was delivered or given up.
     public func closeOutboxItem(_ id: Int64) async throws {
         try await write { db in

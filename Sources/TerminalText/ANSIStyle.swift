@@ -18,8 +18,6 @@ struct ANSIStyle: Sendable, Hashable {
 
         private init(packed: UInt32) { self.packed = packed }
 
-        var isStandard: Bool { packed == 0 }
-
         /// The entry of the 256 colours, if this is one.
         var paletteIndex: UInt8? { packed >> 24 == 1 ? UInt8(truncatingIfNeeded: packed) : nil }
 

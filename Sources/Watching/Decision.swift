@@ -42,26 +42,7 @@ struct Decision: Sendable, Equatable {
         let byName = Dictionary(known.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
 
         for change in observation.changes {
-            var record = ChangeRecord(
-                name: change.name, target: change.target, head: change.head.hex,
-                targetCommit: change.targetCommit.hex, state: change.isLanded ? .landed : .open, title: change.title,
-                author: change.author)
-            if case .none = definition(change.definition ?? change.targetCommit) {
-                // No workflow can test it yet; it waits until the target has workflows.
-                record.targetCommit = nil
-            }
-            if !change.isLanded, change.facts?.isOpen == false { record.state = .closed }
-            if change.isLanded {
-                record.landedCommit = byName[change.name]?.landedCommit ?? change.targetCommit.hex
-                record.recognition = byName[change.name]?.recognition
-            } else {
-                let found = requests(
-                    testing: change, repository: repository, nonce: "", definition: definition, commits: commits
-                ) { _ in true }
-                decision.requests += found.requests
-                decision.heldBack[change.ref] = found.heldBack
-            }
-            decision.changes.append(record)
+            decision.note(change, byName[change.name], repository, definition, commits)
         }
         for refreshed in observation.refreshed {
             guard let record = byName[refreshed.change.name] else { continue }
@@ -79,50 +60,42 @@ struct Decision: Sendable, Equatable {
                 return (observation.targets[name] ?? byName[name]?.target ?? observation.defaultTarget) != branch.name
             }
             decision.note(branch, observation, byName, repository, definition, commits)
-            let source = branch.definition ?? branch.new
-            for declaration in declarations(definition(source)) {
-                let isTarget = branch.name == observation.defaultTarget || known.contains { $0.target == branch.name }
-                if refreshes, isTarget, branch.old != nil, declaration.needsRefresh(on: branch.name) {
-                    decision.requests.append(
-                        .warmUp(
-                            declaration.name, repository: repository, branch: branch.name, commit: branch.new.hex,
-                            definition: source.hex))
-                }
-                let choice = commits.trigger(of: declaration, from: branch.old, to: branch.new) { trigger in
-                    (trigger.event == .merge || trigger.event == .push) && trigger.matches(branch: branch.name)
-                        && (branch.old != nil || trigger.event == .push)
-                }
-                if case .isHeldBack(let why) = choice {
-                    decision.heldBack[branch.ref, default: []].append(
-                        HeldBackWorkflow(name: declaration.name, commit: branch.new.hex, why: why))
-                }
-                guard case .starts(let trigger) = choice else { continue }
-                decision.requests.append(
-                    request(
-                        declaration, event: trigger.event, repository: repository, ref: branch.ref,
-                        branch: branch.name, commit: branch.new, definition: source, previous: branch.old,
-                        landings: branch.landings))
-            }
-            if case .broken = definition(source), branch.old != nil {
-                // It is unknown whether a broken definition would have tested this branch, so it must be reported.
-                decision.requests.append(
-                    request(
-                        WorkflowDeclaration(name: unknownWorkflow, triggers: []), event: .push,
-                        repository: repository, ref: branch.ref, branch: branch.name, commit: branch.new,
-                        definition: source, previous: branch.old, landings: []))
-            }
+            let isTarget = branch.name == observation.defaultTarget || known.contains { $0.target == branch.name }
+            decision.start(
+                branch, repository: repository, refreshes: refreshes && isTarget && branch.old != nil,
+                definition: definition, commits: commits)
         }
         for tag in observation.tags {
-            let source = tag.definition ?? tag.commit
-            for declaration in declarations(definition(source))
-            where declaration.triggers.contains(where: { $0.event == .tag && $0.matches(branch: tag.name) }) {
-                decision.requests.append(
-                    request(
-                        declaration, event: .tag, repository: repository, ref: tag.ref, branch: nil,
-                        commit: tag.commit, definition: source, previous: nil, landings: []))
-            }
+            decision.requests += requests(of: tag, repository: repository, definition: definition)
         }
         return decision
+    }
+
+    /// Records a change whose head is new, and tests it unless it has landed.
+    private mutating func note(
+        _ change: RefObservation.MovedChange, _ known: ChangeRecord?, _ repository: String,
+        _ definition: (OID) -> Definition, _ commits: CommitFacts
+    ) {
+        var record = ChangeRecord(
+            name: change.name, target: change.target, head: change.head.hex,
+            targetCommit: change.targetCommit.hex, state: change.isLanded ? .landed : .open, title: change.title,
+            author: change.author)
+        if case .none = definition(change.definition ?? change.targetCommit) {
+            // No workflow can test it yet; it waits until the target has workflows.
+            record.targetCommit = nil
+        }
+        if change.isLanded {
+            record.landedCommit = known?.landedCommit ?? change.targetCommit.hex
+            record.recognition = known?.recognition
+        } else {
+            if change.facts?.isOpen == false { record.state = .closed }
+            let found = Decision.requests(
+                testing: change, repository: repository, nonce: "", definition: definition, commits: commits
+            ) { _ in true }
+            requests += found.requests
+            heldBack[change.ref] = found.heldBack
+        }
+        changes.append(record)
     }
 
     /// Updates a change about which the forge says something new, and tests what applies to it now and did not before.
@@ -207,6 +180,62 @@ struct Decision: Sendable, Equatable {
             updated.state = retests.isEmpty ? .stale : .open
             if !retests.isEmpty { updated.targetCommit = branch.new.hex }
             changes.append(updated)
+        }
+    }
+
+    /// Starts the runs of a moved branch: of its workflows, or one that reports that they can't be read.
+    ///
+    /// - Parameter refreshes: Whether snapshots of the branch are wanted.
+    private mutating func start(
+        _ branch: RefObservation.MovedBranch, repository: String, refreshes: Bool,
+        definition: (OID) -> Definition, commits: CommitFacts
+    ) {
+        let source = branch.definition ?? branch.new
+        func run(
+            _ declaration: WorkflowDeclaration, _ event: Trigger.Event, landings: [LandedChange]
+        ) -> RunRequest {
+            Decision.request(
+                declaration, event: event, repository: repository, ref: branch.ref, branch: branch.name,
+                commit: branch.new, definition: source, previous: branch.old, landings: landings)
+        }
+        let found = definition(source)
+        if case .broken = found, branch.old != nil {
+            // It is unknown whether a broken definition would have tested this branch, so it must be reported.
+            let unknown = WorkflowDeclaration(name: Decision.unknownWorkflow, triggers: [])
+            return requests.append(run(unknown, .push, landings: []))
+        }
+        for declaration in Decision.declarations(found) {
+            if refreshes, declaration.needsRefresh(on: branch.name) {
+                requests.append(
+                    .warmUp(
+                        declaration.name, repository: repository, branch: branch.name, commit: branch.new.hex,
+                        definition: source.hex))
+            }
+            let choice = commits.trigger(of: declaration, from: branch.old, to: branch.new) { trigger in
+                (trigger.event == .merge || trigger.event == .push) && trigger.matches(branch: branch.name)
+                    && (branch.old != nil || trigger.event == .push)
+            }
+            switch choice {
+            case .starts(let trigger): requests.append(run(declaration, trigger.event, landings: branch.landings))
+            case .isHeldBack(let why):
+                heldBack[branch.ref, default: []].append(
+                    HeldBackWorkflow(name: declaration.name, commit: branch.new.hex, why: why))
+            case .doesNotApply: break
+            }
+        }
+    }
+
+    /// The runs that a new or moved tag starts.
+    private static func requests(
+        of tag: RefObservation.MovedTag, repository: String, definition: (OID) -> Definition
+    ) -> [RunRequest] {
+        let source = tag.definition ?? tag.commit
+        return declarations(definition(source)).filter { declaration in
+            declaration.triggers.contains { $0.event == .tag && $0.matches(branch: tag.name) }
+        }.map { declaration in
+            request(
+                declaration, event: .tag, repository: repository, ref: tag.ref, branch: nil, commit: tag.commit,
+                definition: source, previous: nil, landings: [])
         }
     }
 

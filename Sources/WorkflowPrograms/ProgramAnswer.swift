@@ -1,3 +1,4 @@
+import Results
 import Foundation
 import Pipeline
 import Sandbox
@@ -37,7 +38,7 @@ package struct ProgramAnswer {
         case .deadline(let limit):
             throw DefinitionError(
                 .planTimedOut,
-                "the workflow program had not answered after \(limit.inSeconds) seconds; planning must not block",
+                "the workflow program had not answered after \(limit.inWords); planning must not block",
                 output: result.text)
         case .exited(let code):
             throw DefinitionError(

@@ -1,3 +1,4 @@
+import Results
 import Foundation
 import Pipeline
 import Sandbox
@@ -253,7 +254,7 @@ struct ProgramBuild {
         case .deadline:
             throw DefinitionError(
                 .compileTimedOut,
-                "compiling the workflows took longer than \(limit.inSeconds) seconds. An expression may be hard to type-check. "
+                "compiling the workflows took longer than \(limit.inWords). An expression may be hard to type-check. "
                     + "Split it into parts with names and types.", output: output)
         case .signal(let signal):
             throw DefinitionError(.compileFailed, "the compiler crashed (signal \(signal))", output: output)

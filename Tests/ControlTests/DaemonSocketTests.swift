@@ -1,4 +1,5 @@
 import Foundation
+import SystemCalls
 import TestBasics
 import TestSupport
 import Testing
@@ -606,4 +607,9 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
             #expect(try await TestClient.connect(path: path).ask(.echo("alive")) == .text("alive"))
         }
     }
+}
+
+extension StreamSocket {
+    /// Ends our direction only: the other side reads the end and may still answer.
+    fileprivate func endWriting() { _ = shutdown(descriptor.number, Int32(SHUT_WR)) }
 }

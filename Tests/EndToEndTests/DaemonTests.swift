@@ -36,6 +36,7 @@ struct DaemonTests {
                 let superseded = try await bench.run(1)
                 #expect(superseded.verdict == .superseded)
                 #expect(superseded.supersededBy == 2)
+                #expect(try await bench.report(1).supersededBy == 2)
 
                 daemon.child.signal(SIGTERM)
                 try await daemon.event(.shuttingDown)

@@ -47,8 +47,6 @@ import Testing
         #expect(try repository.isAncestor(base, of: side))
         #expect(try repository.isAncestor(side, of: side))
         #expect(try !repository.isAncestor(side, of: main))
-        #expect(try repository.divergence(of: side, from: main) == (1, 1))
-        #expect(try repository.divergence(of: side, from: base) == (1, 0))
         try fixture.git("merge", "-q", "--no-ff", "-m", "Merge", "side")
         let merge = try fixture.id("HEAD")
         #expect(

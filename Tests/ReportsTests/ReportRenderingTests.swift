@@ -99,6 +99,14 @@ import Testing
         #expect(facts.failing.count == 1)
     }
 
+    @Test func `a superseded run leads to its successor, if the report names it`() {
+        var report = Fixture.report(.superseded)
+        report.reason = "Run 19 took its place."
+        #expect(ReportFacts(ReportDocument(report: report)).nextCommand == "pipectl show 18")
+        report.supersededBy = 19
+        #expect(ReportFacts(ReportDocument(report: report)).nextCommand == "pipectl show 19")
+    }
+
     // MARK: JSON
 
     @Test func `JSON has the report and its tests`() throws {
@@ -182,6 +190,14 @@ import Testing
     ])
     func durations(_ seconds: Double, _ expected: String) {
         #expect(Figures.duration(seconds) == expected)
+    }
+
+    @Test(arguments: [
+        (-5.0, "0 s ago"), (59.9, "59 s ago"), (60, "1 min ago"), (7_199, "1 h ago"), (90_000, "1 d ago"),
+    ])
+    func ages(_ seconds: Double, _ expected: String) {
+        let date = Date(timeIntervalSince1970: 1_000_000)
+        #expect(Figures.age(of: date, at: date + seconds) == expected)
     }
 
     @Test(arguments: [

@@ -358,7 +358,7 @@ import Testing
         let cache = try await room.cache(swiftc: swiftc, limits: ProgramLimits(compile: .milliseconds(300)))
         let error = await #expect(throws: DefinitionError.self) { try await cache.program(for: good) }
         #expect(error?.code == .compileTimedOut)
-        #expect(error?.message.contains("0.3 seconds") == true)
+        #expect(error?.message.contains("300 ms") == true)
     }
 
     @Test func `a full disk and a mismatched Swift are infrastructure failures`() async throws {

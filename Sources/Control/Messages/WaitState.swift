@@ -132,7 +132,7 @@ extension WaitedRun {
                 let left = expectedEnd.timeIntervalSince(now)
                 text +=
                     left > 0
-                    ? ", about \(Duration.seconds(left.rounded(.up)).inWords) left (median of last \(expectedFrom))"
+                    ? ", about \(Figures.duration(left.rounded(.up))) left (median of last \(expectedFrom))"
                     : ", longer than usual (median of last \(expectedFrom))"
             }
             return text

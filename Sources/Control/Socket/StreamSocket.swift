@@ -3,7 +3,7 @@ internal import Foundation
 
 /// A connected or listening Unix socket. It suspends the task where others block a thread.
 final class StreamSocket: Sendable {
-    private let descriptor: Descriptor
+    let descriptor: Descriptor
     private let readable: Readiness
     private let writable: Readiness
 
@@ -38,9 +38,6 @@ final class StreamSocket: Sendable {
         readable.close()
         writable.close()
     }
-
-    /// Ends our direction only: the other side reads the end and may still answer.
-    func endWriting() { _ = shutdown(descriptor.number, Int32(SHUT_WR)) }
 
     // MARK: Addresses
 

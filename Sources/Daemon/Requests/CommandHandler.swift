@@ -1,6 +1,5 @@
 import Watching
 import Control
-import Archive
 import Logging
 import Results
 import Store
@@ -8,15 +7,13 @@ import Forges
 
 /// Handles requests that change something.
 struct CommandHandler: Sendable {
-    let index: Store.Index
-    let store: ArchiveStore
     let repositories: KnownRepositories
     let runs: ManualRuns
     let approvals: ApprovalService
     let bisect: BisectService
     let fixes: FixRequests
     let proofs: ProofQueries
-    let clones: CloneCleanup
+    let archive: ArchiveCommands
     let forges: ForgeRequests
     let log: Logger
 
@@ -34,13 +31,11 @@ struct CommandHandler: Sendable {
         case .approve(let approve): return .completed(try await approvals.approve(approve, user: user))
         case .protect(let branch, let repository):
             return .completed(try await repositories.protect(branch, of: repository, user: user, log: log))
-        case .collect(let wanted): return .collected(try await collect(wanted))
+        case .collect(let wanted): return .collected(try await archive.collect(wanted))
         case .trustProofs(let step, let repository):
             return .completed(try await proofs.trustProofs(of: step, in: repository))
         case .pushArchive(let remote):
-            try await store.export(from: index)
-            let count = try await store.push(to: remote)
-            return .completed(.pushed(refs: count, remote: remote))
+            return .completed(.pushed(refs: try await archive.push(to: remote), remote: remote))
         case .connectForge(let wanted):
             let facts = try await repositories.facts(of: wanted.repository)
             try await forges.connect(facts.name, location: facts.location, address: wanted.address)
@@ -52,15 +47,5 @@ struct CommandHandler: Sendable {
             return .completed(.connectedForge(repository: name, isConnected: false))
         default: return nil
         }
-    }
-
-    private func collect(_ request: CollectRequest) async throws -> CollectReply {
-        let plan = try await store.plan(request.policy, index)
-        var stores = try await clones.abandoned()
-        if !request.isDryRun {
-            try await store.apply(plan, index)
-            stores = try await clones.remove(stores)
-        }
-        return CollectReply(plan: plan, isDryRun: request.isDryRun, stores: stores)
     }
 }

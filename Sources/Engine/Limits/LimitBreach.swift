@@ -17,7 +17,7 @@ struct LimitBreach: Equatable, CustomStringConvertible {
         LimitBreach("processes", count.map(Figures.grouped) ?? "the run's", step)
     }
     static func cpuTime(_ seconds: Double, _ step: String) -> LimitBreach {
-        LimitBreach("CPU time", Duration.seconds(seconds).inWords, step)
+        LimitBreach("CPU time", Figures.duration(seconds), step)
     }
     static func fileSize(_ bytes: Int, _ step: String) -> LimitBreach {
         LimitBreach("file size", "\(ByteCount(bytes: bytes))", step)

@@ -76,7 +76,7 @@ final class RunQuota: Sendable {
             return reached("output: \(ByteCount(bytes: limit))")
         }
         if let limit = limits.cpuTime, let group, group.usage.cpuTime >= limit {
-            return reached("CPU time: \(Duration.seconds(limit).inWords)")
+            return reached("CPU time: \(Figures.duration(limit))")
         }
         guard measuring else { return nil }
         let usage = meter.usage()

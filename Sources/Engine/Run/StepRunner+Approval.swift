@@ -19,7 +19,7 @@ extension StepRunner {
             attempt.reason = "rejected by \(word.by)" + (word.comment.map { ": \($0)" } ?? "")
         case .overdue:
             attempt.status = .timedOut
-            attempt.reason = "it was not approved within \(Duration.seconds(step.timeout).inWords)"
+            attempt.reason = "it was not approved within \(Figures.duration(step.timeout))"
         case .withdrawn:
             attempt.status = .cancelled
             attempt.reason = stop.request?.reason ?? "the daemon shut down before it was approved"

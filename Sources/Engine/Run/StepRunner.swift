@@ -26,7 +26,7 @@ struct StepRunner: Sendable {
                     return .stop(
                         StopRequest(
                             .limitReached,
-                            reason: "wall time: \(Duration.seconds(limit).inWords) limit reached by the run"))
+                            reason: "wall time: \(Figures.duration(limit)) limit reached by the run"))
                 }
             }
             let queue = StepQueue(runner: self, plan: plan)

@@ -20,8 +20,6 @@ public struct GitError: Error, Sendable, Equatable {
         public static let user = Code(rawValue: -7)
         /// The call needs a work tree, and the repository is bare.
         public static let bareRepository = Code(rawValue: -8)
-        /// `HEAD` names a branch without commits.
-        public static let unbornBranch = Code(rawValue: -9)
         /// A push would lose commits of the remote branch.
         public static let nonFastForward = Code(rawValue: -11)
         /// A name of a ref or a path is not allowed.

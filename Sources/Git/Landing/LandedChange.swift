@@ -46,21 +46,6 @@ public struct LandedChange: Sendable, Equatable, Codable {
 
 /// Recognises changes in a target's history by their content, however the forge landed them.
 public enum Landings {
-    /// Which of `changes` landed when the target went from `old` to `new` (nil: in its whole history), in order. It
-    /// merges with libgit2; with ``draft(_:in:from:to:)``, the caller merges.
-    public static func recognise(
-        _ changes: [ChangeHead], in repository: Repository, from old: OID?, to new: OID
-    ) throws(GitError) -> [LandedChange] {
-        try draft(changes, in: repository, from: old, to: new).landings { question throws(GitError) in
-            do throws(GitError) {
-                return try repository.confirms(question)
-            } catch {
-                guard error.isAboutObjects else { throw error }
-                return false
-            }
-        }
-    }
-
     /// What is known, without merging, about `changes` when the target went from `old` to `new` (nil: its whole
     /// history).
     ///

@@ -14,13 +14,6 @@ extension Repository {
         return try git("git_graph_descendant_of") { git_graph_descendant_of(pointer, &other, &one) } == 1
     }
 
-    /// How many commits `head` has that `target` does not have, and the other way round.
-    public func divergence(of head: OID, from target: OID) throws(GitError) -> (ahead: Int, behind: Int) {
-        var (ahead, behind, head, target) = (0, 0, head.raw, target.raw)
-        try git("git_graph_ahead_behind") { git_graph_ahead_behind(&ahead, &behind, pointer, &head, &target) }
-        return (ahead, behind)
-    }
-
     /// The history of `head` without that of `excluding`, children before their parents.
     ///
     /// With `firstParent`, only first parents are followed: the commits that landed, without those that they merged.

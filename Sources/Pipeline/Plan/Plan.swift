@@ -140,6 +140,7 @@ public struct RetryPolicy: Sendable, Equatable, Codable {
     /// The pause before each further attempt.
     public var backoff: Backoff
 
+    /// A policy of `count` further attempts. With 0, the default, the first failure is final.
     public init(count: Int = 0, condition: RetryCondition = .anyFailure, backoff: Backoff = .constant(.zero)) {
         self.count = count
         self.condition = condition
@@ -202,6 +203,7 @@ public struct ResourceUse: Sendable, Equatable, Codable {
     /// At least 1, and at most the capacity.
     public var units: Int
 
+    /// A use of `units` of the resource, from 1 to its capacity. A plan with another number is refused.
     public init(resource: Resource, units: Int) {
         self.resource = resource
         self.units = units

@@ -25,6 +25,9 @@ public struct PlanContext: Sendable, Equatable, Codable {
     /// What earlier runs say about the tests.
     public var tests = TestHistory()
 
+    /// The facts about a run for which ``lastTag`` and ``tests`` are not known: nil and empty.
+    ///
+    /// Commits are full ids in hexadecimal.
     public init(
         repository: String, event: Trigger.Event, commit: String, ref: String, branch: String? = nil,
         tag: String? = nil, change: Change? = nil, changedFiles: [ChangedFile] = [],
@@ -89,6 +92,9 @@ public struct Change: Sendable, Equatable, Codable {
     /// Owner and name of the repository that it comes from, where that is a fork; only a connected forge knows.
     public var headRepository: String?
 
+    /// A change. Without a connected forge it is no draft, and has no labels and no repository of its own.
+    ///
+    /// Commits are full ids in hexadecimal.
     public init(
         name: String, head: String, target: String, targetCommit: String, title: String, author: String,
         isDraft: Bool = false, labels: [String] = [], headRepository: String? = nil
@@ -104,6 +110,9 @@ public struct Change: Sendable, Equatable, Codable {
         self.headRepository = headRepository
     }
 
+    /// Reads a change, also one that was written before a forge could tell of drafts and labels.
+    ///
+    /// - Throws: A `DecodingError` if another value is missing.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         func text(_ key: CodingKeys) throws -> String { try values.decode(String.self, forKey: key) }
@@ -128,6 +137,7 @@ public struct ChangedFile: Sendable, Equatable, Codable {
     /// The earlier path of a renamed or copied file.
     public var oldPath: String?
 
+    /// A changed path. Only a renamed or copied file has an `oldPath`.
     public init(status: Status, path: String, oldPath: String? = nil) {
         self.status = status
         self.path = path
@@ -149,6 +159,7 @@ public struct MergedChange: Sendable, Equatable, Codable {
     /// How it was recognised.
     public var recognition: Recognition
 
+    /// A change that landed. Commits are full ids in hexadecimal.
     public init(name: String, head: String, commit: String, recognition: Recognition) {
         self.name = name
         self.head = head

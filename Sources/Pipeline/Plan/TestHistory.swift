@@ -15,6 +15,7 @@ public struct TestHistory: Sendable, Equatable, Codable {
     /// time.
     public var ranked: [KnownTest]
 
+    /// The history with these lists; without arguments that of a workflow's first run.
     public init(failedBefore: [KnownTest] = [], near: [KnownTest] = [], ranked: [KnownTest] = []) {
         self.failedBefore = failedBefore
         self.near = near
@@ -40,6 +41,7 @@ public struct KnownTest: Sendable, Hashable, Codable {
     /// The name in reports: `Suite/name`.
     package var id: String { suite.isEmpty ? name : "\(suite)/\(name)" }
 
+    /// A test. `seconds` is wall-clock time.
     public init(suite: String, name: String, file: String? = nil, seconds: Double? = nil) {
         self.suite = suite
         self.name = name

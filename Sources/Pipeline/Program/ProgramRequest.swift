@@ -20,6 +20,7 @@ public struct ProgramDescription: Sendable, Equatable, Codable {
     /// How changes land in branches; nil: no landing is declared.
     public var landings: [LandingDeclaration]?
 
+    /// A description in the present ``formatVersion``.
     public init(workflows: [WorkflowDeclaration], landings: [LandingDeclaration]? = nil) {
         self.workflows = workflows
         self.landings = landings

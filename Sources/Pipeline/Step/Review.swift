@@ -67,6 +67,7 @@ public struct ReviewPlan: Sendable, Equatable, Codable {
     /// The lowest severity that fails the step; nil: none does.
     public var gate: ReviewSeverity?
 
+    /// The settings of a review. Without a `gate`, no finding fails the step.
     public init(command: String, rules: [String], maximum: Int, gate: ReviewSeverity?) {
         self.command = command
         self.rules = rules

@@ -13,6 +13,7 @@ public struct CacheUse: Sendable, Equatable, Codable {
     /// The path that steps see, below their home folder: `~/.cache/pip`.
     public var path: String
 
+    /// A cache at a `path` that begins with `~/`, the home folder of steps.
     public init(name: String, path: String) {
         self.name = name
         self.path = path

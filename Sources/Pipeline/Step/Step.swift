@@ -60,15 +60,19 @@ public struct Step: Sendable {
 
     // Unavailable initialisers for likely mistakes: the compiler answers with our sentence.
 
+    /// Unavailable: `needs` takes the step itself, not its name.
     @available(*, unavailable, message: "needs takes steps, not names: let build = Step(…), then needs: build")
     public init(_ name: String, needs: String, run line: String) { self.init(name, run: line) }
 
+    /// Unavailable: `needs` takes the steps themselves, not their names.
     @available(*, unavailable, message: "needs takes steps, not names: let build = Step(…), then needs: [build]")
     public init(_ name: String, needs: [String], run line: String) { self.init(name, run: line) }
 
+    /// Unavailable: an argument vector is `command`.
     @available(*, unavailable, message: "an argument vector is command:, a line for the shell is run:")
     public init(_ name: String, needs: Step..., run arguments: [String]) { self.init(name, command: arguments) }
 
+    /// Unavailable: a line for the shell is `run`.
     @available(*, unavailable, message: "a line for the shell is run:, an argument vector is command: [\"a\", \"b\"]")
     public init(_ name: String, needs: Step..., command line: String) { self.init(name, run: line) }
 }

@@ -34,6 +34,7 @@ public struct TestRetry: Sendable, Equatable, Codable {
     /// If more tests than this failed, none is retried: that many failures have a common cause.
     public var maximum: Int
 
+    /// The settings of ``Step/retryFailedTests(_:times:knownFlaky:atMost:)``.
     public init(filter: Filter, times: Int = 1, timesKnown: Int? = nil, maximum: Int = 10) {
         self.filter = filter
         self.times = times

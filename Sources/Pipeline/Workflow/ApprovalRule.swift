@@ -5,6 +5,7 @@ public struct ApprovalRule: Sendable, Equatable, Codable {
     /// Runs of changes wait if a changed path matches one of these globs.
     public var paths: [String]
 
+    /// A rule; without arguments no run waits.
     public init(isAlways: Bool = false, paths: [String] = []) {
         self.isAlways = isAlways
         self.paths = paths

@@ -69,6 +69,7 @@ public struct LandingDeclaration: Sendable, Equatable, Codable {
     /// How often a commit is tested before a verdict "flaky" counts as failed.
     public var attempts = 2
 
+    /// A rule with the standard size, number and attempts of batches.
     public init(branch: String, workflows: [String], method: LandingMethod) {
         self.branch = branch
         self.workflows = workflows
@@ -83,6 +84,7 @@ public protocol LandingDeclaring: Sendable {
 }
 
 extension Landing: LandingDeclaring {
+    /// This rule alone.
     public var declarations: [LandingDeclaration] { [declaration] }
 }
 

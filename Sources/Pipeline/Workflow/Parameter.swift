@@ -96,21 +96,27 @@ public protocol ParameterConvertible: Sendable {
 }
 
 extension String: ParameterConvertible {
+    /// Text.
     public static var kind: ParameterDeclaration.Kind { .string }
     /// Accepts every text.
     public init?(parameter text: String) { self = text }
+    /// The text itself.
     public var text: String { self }
 }
 
 extension Int: ParameterConvertible {
+    /// A whole number.
     public static var kind: ParameterDeclaration.Kind { .integer }
     /// Nil if the text is not a whole number.
     public init?(parameter text: String) { self.init(text) }
+    /// The number in decimal digits.
     public var text: String { String(self) }
 }
 
 extension Bool: ParameterConvertible {
+    /// Yes or no.
     public static var kind: ParameterDeclaration.Kind { .bool }
+    /// Accepts true, yes and 1, and false, no and 0, in upper or lower case. Nil for every other text.
     public init?(parameter text: String) {
         switch text.lowercased() {
         case "true", "yes", "1": self = true
@@ -118,5 +124,6 @@ extension Bool: ParameterConvertible {
         default: return nil
         }
     }
+    /// `true` or `false`.
     public var text: String { String(self) }
 }

@@ -7,6 +7,7 @@ public struct Quarantine: Sendable, Equatable, Codable {
     /// Why the test is quarantined, and what is being done about it.
     public var reason: String
 
+    /// A quarantine up to and including the day `until`, in UTC: `2026-12-31`.
     public init(test: String, until: String, reason: String) {
         self.test = test
         self.until = until

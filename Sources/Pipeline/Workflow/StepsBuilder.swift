@@ -25,8 +25,10 @@ public enum StepsBuilder {
     /// `if #available`.
     public static func buildLimitedAvailability(_ part: [Step]) -> [Step] { part }
 
+    /// Unavailable: a command is not a step.
     @available(*, unavailable, message: "a workflow holds steps: write Step(\"name\", run: \"…\")")
     public static func buildExpression(_ command: String) -> [Step] { [] }
+    /// Unavailable: a workflow holds steps, not workflows.
     @available(*, unavailable, message: "a workflow holds steps, not workflows: list workflows in your WorkflowSet")
     public static func buildExpression(_ workflow: Workflow) -> [Step] { [] }
 }

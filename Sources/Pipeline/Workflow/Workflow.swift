@@ -103,6 +103,7 @@ public struct WorkflowDeclaration: Sendable, Equatable, Codable {
     /// How the daemon tries to fix a change that fails; nil: it does not.
     public var fix: Fix?
 
+    /// A workflow with these triggers; everything else is as it is without a modifier.
     public init(
         name: String, triggers: [Trigger], parameters: [ParameterDeclaration] = [], readsContext: Bool = false
     ) {

@@ -89,7 +89,7 @@ public struct NotifyEvent: Sendable, Codable, Equatable {
     package func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .iso8601
+        encoder.dateEncodingStrategy = .iso8601Seconds
         return String(decoding: try encoder.encode(self), as: UTF8.self)
     }
 }

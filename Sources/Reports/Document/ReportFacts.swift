@@ -136,7 +136,7 @@ struct ReportFacts {
         // In the end no step failed, so there is nothing to rerun.
         case .flaky: return shownFlaky.map { "pipectl history \($0.shellWord)" } ?? "pipectl rerun \(id)"
         case .infrastructure: return "pipectl doctor"
-        case .superseded: return "pipectl show \(successor ?? id)"
+        case .superseded: return "pipectl show \(report.supersededBy ?? id)"
         case .cancelled: return "pipectl rerun \(id)"
         case .needsApproval: return Approval.command(id)
         case .conflict:
@@ -151,12 +151,6 @@ struct ReportFacts {
         flaky.first.map(\.result.id).flatMap {
             TerminalText.name($0, limit: 400) == $0 && !$0.hasPrefix("-") ? $0 : nil
         }
-    }
-
-    /// The run that superseded this one. The reason starts with it.
-    private var successor: RunID? {
-        let words = report.reason.split(separator: " ", maxSplits: 2)
-        return words.count == 3 && words[0] == "Run" && words[2].hasPrefix("took its place") ? RunID(words[1]) : nil
     }
 
     /// The command that prints a step's log. A name that can't be shown unchanged can't be typed either.

@@ -122,11 +122,7 @@ extension HTMLReport {
     private func axisLabel(_ seconds: Double) -> String {
         if seconds < 0.0005 { return "0" }
         if interval < 1 { return Figures.duration(seconds) }
-        let whole = Int(seconds.rounded())
-        if whole < 60 { return "\(whole) s" }
-        if whole % 3600 == 0 { return "\(whole / 3600) h" }
-        if whole < 3600 && whole % 60 == 0 { return "\(whole / 60) min" }
-        return Figures.duration(seconds)
+        return Figures.duration(seconds.rounded())
     }
 
     private var stateCounts: String {

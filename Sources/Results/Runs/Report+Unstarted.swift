@@ -18,6 +18,7 @@ extension Report {
             endedAt: endedAt, attempt: max(1, summary.attempt), rerunOf: summary.rerunOf, findings: findings,
             reproduce: reproduce, trust: summary.trust, approvals: run.approvals.isEmpty ? nil : run.approvals,
             box: box)
+        supersededBy = verdict == .superseded ? summary.supersededBy : nil
         fix = request.fix.map(FixRecord.init)
     }
 }

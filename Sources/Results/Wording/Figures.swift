@@ -13,6 +13,17 @@ package enum Figures {
         duration(max(0, end.timeIntervalSince(start)))
     }
 
+    /// `3 s ago`, `5 min ago`, `2 h ago`, `4 d ago`: one unit, rounded down. A date after `now` is `0 s ago`.
+    package static func age(of date: Date, at now: Date) -> String {
+        let seconds = Int(min(max(now.timeIntervalSince(date), 0), 1e12))
+        switch seconds {
+        case ..<60: return "\(seconds) s ago"
+        case ..<3_600: return "\(seconds / 60) min ago"
+        case ..<86_400: return "\(seconds / 3_600) h ago"
+        default: return "\(seconds / 86_400) d ago"
+        }
+    }
+
     /// `+2.3s`, `+2:03`, `+1:02:03`: short enough for a log's margin.
     package static func offset(milliseconds: Int) -> String {
         let seconds = max(milliseconds, 0) / 1000
@@ -67,28 +78,15 @@ package enum Figures {
     /// `07`: at least two digits.
     package static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }
 
-    /// A date in the proleptic Gregorian calendar, UTC, without a formatter (Howard Hinnant, "chrono-Compatible
-    /// Low-Level Date Algorithms").
+    /// A date in UTC, whole seconds.
     private struct Parts {
         var year, month, day, hour, minute, second: Int
 
         init(_ date: Date) {
-            // Dates beyond ±200,000 years are broken input; Int would trap on some of them.
-            let seconds = min(max(date.timeIntervalSince1970, -6e12), 6e12)
-            let total = Int((seconds.isNaN ? 0 : seconds * 1000).rounded())
-            let days = Int((Double(total) / 86_400_000).rounded(.down))
-            let inDay = total - days * 86_400_000
-            (hour, minute) = (inDay / 3_600_000, inDay / 60_000 % 60)
-            second = inDay / 1000 % 60
-            let shifted = days + 719_468
-            let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-            let dayOfEra = shifted - era * 146_097
-            let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-            let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-            let shiftedMonth = (5 * dayOfYear + 2) / 153
-            day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-            month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-            year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+            let (day, milliseconds) = date.civilDay
+            (year, month, self.day) = (Int(day.year), Int(day.month), Int(day.day))
+            let second = Int(milliseconds / 1000)
+            (hour, minute, self.second) = (second / 3600, second / 60 % 60, second % 60)
         }
     }
 }

@@ -12,7 +12,7 @@ enum RunEndLine {
             return line("\(what): needs approval: \(why)") + "; \(Approval.command(run.id))"
         }
         guard let verdict = summary.verdict else { return nil }
-        let time = summary.duration.map { " in \(Duration.seconds($0).inWords)" } ?? ""
+        let time = summary.duration.map { " in \(Figures.duration($0))" } ?? ""
         let reason = summary.reason.map { ": \($0)" } ?? ""
         let next = verdict == .passed ? "" : "; pipectl show \(run.id)"
         return line("\(what): \(verdict.title)\(time)\(reason)") + next

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Client
+import Daemon
 import Foundation
 import Settings
 import StateFiles
@@ -46,6 +48,13 @@ struct DaemonOptionGroup: ParsableArguments {
         ].flatMap { $0 }
         return single + lists
             + (allowUnsandboxed ? [GivenFlag(DeclaredSettings.allowUnsandboxed.setting, isOn: true)] : [])
+    }
+
+    /// The running daemon; without one, the state opened by this process with these settings.
+    func open(_ folder: StateFolder, _ purpose: String) async throws -> DaemonAccess {
+        try await DaemonAccess.open(folder) {
+            try await Daemon.own(folder, purpose, options: options(in: folder))
+        }
     }
 
     /// The options of a daemon that this process opens for one command.

@@ -1,7 +1,6 @@
 import Client
 import Control
 import Settings
-import Daemon
 
 /// Flags that change nothing while a daemon runs, because the daemon decides with its own settings.
 enum DaemonSettings {

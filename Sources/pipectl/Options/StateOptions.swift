@@ -20,16 +20,21 @@ struct StateOptions: ParsableArguments {
 
     /// A connection to the running daemon; without one, the state opened by this process.
     func open(_ purpose: String) async throws -> DaemonAccess {
+        try await access().open(purpose)
+    }
+
+    /// The state, for whoever asks more than once. Errors in the settings are thrown only if no daemon runs.
+    func access() throws -> StateAccess {
         let folder = try folder()
-        return try await DaemonAccess.open(
-            folder, purpose: purpose, options: DeclaredSettings.options(in: folder), log: Log.quiet)
+        return StateAccess(folder) { purpose in
+            try await Daemon.own(folder, purpose, options: DeclaredSettings.options(in: folder))
+        }
     }
 
     /// Sends one request and returns its answer.
     func ask<Answer>(
         _ request: DaemonRequest, _ purpose: String, _ pick: @Sendable (DaemonReply) -> Answer?
     ) async throws -> Answer where Answer: Sendable {
-        let folder = try folder()
-        return try await folder.ask(request, purpose, options: DeclaredSettings.options(in: folder), pick)
+        try await access().ask(request, purpose, pick)
     }
 }

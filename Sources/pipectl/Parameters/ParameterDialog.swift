@@ -6,7 +6,6 @@ import Reports
 import Results
 import Store
 import TerminalText
-import Daemon
 
 #if canImport(Glibc)
     import Glibc

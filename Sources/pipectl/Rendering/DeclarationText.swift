@@ -18,7 +18,7 @@ enum DeclarationText {
             let tries = fix.attempts == 1 ? "1 attempt" : "\(fix.attempts) attempts"
             let push = fix.push == .ownBranch ? ", pushed to the change's branch" : ""
             lines.append(
-                "fixer      \(fix.command)  [\(tries), at most \(Duration.seconds(fix.timeout).inWords) each\(push)]")
+                "fixer      \(fix.command)  [\(tries), at most \(Figures.duration(fix.timeout)) each\(push)]")
         }
         if let tests = declaration.quarantine, !tests.isEmpty {
             lines.append("quarantine \(tests.count == 1 ? "1 test" : "\(tests.count) tests")")

@@ -42,7 +42,7 @@ enum QueueText {
     private static func estimate(_ entry: MergeQueueStatus.Entry, _ now: Date) -> String {
         guard let estimate = entry.estimate else { return "" }
         let seconds = max(estimate.timeIntervalSince(now), 0)
-        return seconds < 1 ? "now" : "in \(Duration.seconds(seconds.rounded()).inWords)"
+        return seconds < 1 ? "now" : "in \(Figures.duration(seconds.rounded()))"
     }
 
     private static func row(_ ended: MergeQueueStatus.Ended) -> [String] {

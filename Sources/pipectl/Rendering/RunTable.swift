@@ -10,7 +10,7 @@ enum RunTable {
         let rows = runs.map { run in
             [
                 "\(run.id)", "\(sign(run)) \(verdict(run)?.title ?? run.state.rawValue)", run.workflow, subject(run),
-                String(run.head.prefix(10)), run.duration.map { Duration.seconds($0).inWords } ?? "",
+                String(run.head.prefix(10)), run.duration.map { Figures.duration($0) } ?? "",
                 tests(run.testCounts), age(run.createdAt), run.repository,
             ]
         }
@@ -55,13 +55,5 @@ enum RunTable {
         return counts.failed > 0 ? "\(counts.failed) of \(counts.total) failed" : "\(counts.total)"
     }
 
-    private static func age(_ date: Date) -> String {
-        let seconds = max(Date().timeIntervalSince(date), 0)
-        switch seconds {
-        case ..<60: return "\(Int(seconds)) s ago"
-        case ..<3_600: return "\(Int(seconds / 60)) min ago"
-        case ..<86_400: return "\(Int(seconds / 3_600)) h ago"
-        default: return "\(Int(seconds / 86_400)) d ago"
-        }
-    }
+    private static func age(_ date: Date) -> String { Figures.age(of: date, at: Date()) }
 }

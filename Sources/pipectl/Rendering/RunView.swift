@@ -10,16 +10,23 @@ actor RunView {
     let isLive: Bool
     private let colour: Bool
     private var latest: LiveRun?
-    private var shown: [String: StepStatus] = [:]
-    private var excerpted: Set<String> = []
-    private var asked: Set<String> = []
-    private var lastPhase = ""
+    private var said = Said()
     private var drawnRows = 0
     /// The value of ``QuietTerminal/continuations`` at the last drawing.
     private var continuations = 0
     /// Lines that are not written yet: one state of a long run may bring many.
     private var pending = ""
     private var ticks = 0
+
+    /// What permanent lines have said already.
+    private struct Said {
+        var statuses: [String: StepStatus] = [:]
+        /// Steps whose log was quoted.
+        var excerpts: Set<String> = []
+        /// Steps whose question was asked.
+        var questions: Set<String> = []
+        var phase = ""
+    }
 
     init() {
         isLive = Terminal.errorIsTerminal && ProcessInfo.processInfo.environment["TERM"] != "dumb"
@@ -36,8 +43,8 @@ actor RunView {
             if latest == nil { line("run \(run.id): \(run.workflow), \(TerminalText.name(run.subject))") }
             latest = run
             for step in run.steps { note(step, run) }
-            if run.phase.rawValue != lastPhase && !isLive && run.steps.isEmpty { line("  \(run.phase.rawValue)") }
-            lastPhase = run.phase.rawValue
+            if run.phase.rawValue != said.phase && !isLive && run.steps.isEmpty { line("  \(run.phase.rawValue)") }
+            said.phase = run.phase.rawValue
             draw()
         case .ended(let verdict, let reason):
             clear()
@@ -75,13 +82,13 @@ actor RunView {
 
     private func note(_ step: LiveRun.Step, _ run: LiveRun) {
         let name = step.record.name
-        if step.awaitsApproval, !isLive, asked.insert(name).inserted {
+        if step.awaitsApproval, !isLive, said.questions.insert(name).inserted {
             line("  ? \(name) \(TerminalText.name(step.waitsFor ?? "", limit: 400))")
         }
-        let before = shown[name] ?? .waiting
+        let before = said.statuses[name] ?? .waiting
         let status = step.record.status
         guard status != before else { return }
-        shown[name] = status
+        said.statuses[name] = status
         if status == .running {
             if !isLive {
                 line(
@@ -96,7 +103,7 @@ actor RunView {
                 "  \(StatusMark.text(status, colour)) \(name)\(duration(step))\(step.record.reason.map { ": \(TerminalText.name($0))" } ?? "")"
             )
         }
-        if status.isFailure, excerpted.insert(name).inserted, let log = step.record.attempts.last?.log {
+        if status.isFailure, said.excerpts.insert(name).inserted, let log = step.record.attempts.last?.log {
             let path = "\(run.logs)/\(log.file)"
             for text in LogTail.lines(of: path, count: 12) { line("      \(text)") }
         }
@@ -105,7 +112,7 @@ actor RunView {
     private func duration(_ step: LiveRun.Step) -> String {
         if let proof = step.record.provedBy { return "  proved by run \(proof.run)" }
         if let earlier = step.record.carriedFrom { return "  passed in run \(earlier.run)" }
-        return step.record.duration.map { "  \(Duration.seconds($0).inWords)" } ?? ""
+        return step.record.duration.map { "  \(Figures.duration($0))" } ?? ""
     }
 
     private func clear() {
@@ -163,7 +170,7 @@ actor RunView {
         switch status {
         case .running:
             if let start = step.startedAt {
-                facts = Duration.seconds(Date().timeIntervalSince(start).rounded()).inWords
+                facts = Figures.duration(Date().timeIntervalSince(start).rounded())
             }
             if step.attempt > 1 { facts += ", attempt \(step.attempt)" }
             if let last = step.lastLine, !last.isEmpty { facts += "  \(last)" }

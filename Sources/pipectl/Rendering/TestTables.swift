@@ -11,7 +11,7 @@ enum TestTables {
                 "\(one.run)",
                 one.result.status.rawValue + (one.result.attempt > 1 ? ", attempt \(one.result.attempt)" : ""),
                 one.workflow, what(one), String(one.head.prefix(10)),
-                one.result.duration.map { Duration.seconds($0).inWords } ?? "", one.result.message ?? "",
+                one.result.duration.map { Figures.duration($0) } ?? "", one.result.message ?? "",
             ]
         }
         let table = TextTable.text(["run", "result", "workflow", "what", "commit", "took", "message"], rows)
@@ -22,7 +22,7 @@ enum TestTables {
         if let median = trend.medianSeconds {
             let most = trend.points.compactMap(\.duration).max() ?? median
             text +=
-                "time     \(Sparkline.durations(of: trend))  median \(Duration.seconds(median).inWords), most \(Duration.seconds(most).inWords)\n"
+                "time     \(Sparkline.durations(of: trend))  median \(Figures.duration(median)), most \(Figures.duration(most))\n"
         }
         let learnt = appearances.filter { $0.upkeep == .flakeProbe }
         if !learnt.isEmpty {
@@ -52,7 +52,7 @@ enum TestTables {
         guard !tests.isEmpty else { return "" }
         let rows = tests.map { test in
             [
-                Duration.seconds(test.median).inWords, Duration.seconds(test.worst).inWords, percent(test.share),
+                Figures.duration(test.median), Figures.duration(test.worst), percent(test.share),
                 test.trend.id, Sparkline.durations(of: test.trend),
             ]
         }

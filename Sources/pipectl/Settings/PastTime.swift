@@ -1,3 +1,4 @@
+import Results
 import ArgumentParser
 import Foundation
 import Settings
@@ -7,8 +8,7 @@ enum PastTime {
     /// Nil if the text is neither.
     static func read(_ text: String) -> Date? {
         if let duration = try? DurationText.read(text) { return Date(timeIntervalSinceNow: -(duration / .seconds(1))) }
-        if let date = try? Date(text, strategy: .iso8601.year().month().day()) { return date }
-        return try? Date(text, strategy: .iso8601)
+        return Date(iso8601: text) ?? Date(iso8601: "\(text)T00:00:00Z")
     }
 
     /// The same for an option.

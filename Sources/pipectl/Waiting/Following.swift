@@ -5,7 +5,6 @@ import Reports
 import Results
 import StateFiles
 import UnixSignals
-import Daemon
 
 /// Waits for a run while showing it, and ends the command with the run's verdict.
 struct Following {

@@ -1,5 +1,6 @@
 @testable import Control
 import Foundation
+import SystemCalls
 import TestBasics
 import TestSupport
 
@@ -178,4 +179,9 @@ struct HostileClient: Sendable {
             }
         }
     }
+}
+
+extension StreamSocket {
+    /// Ends our direction only: the other side reads the end and may still answer.
+    fileprivate func endWriting() { _ = shutdown(descriptor.number, Int32(SHUT_WR)) }
 }

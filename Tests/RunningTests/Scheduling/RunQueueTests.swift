@@ -22,7 +22,8 @@ import RunSamples
             let older = try await queue.accept(RunSample.request(nonce: "a")).run.id
             let newer = try await queue.accept(RunSample.request(nonce: "b"))
             #expect(newer.superseded.map(\.run) == [older])
-            #expect(try await bench.store.report(older).verdict == .superseded)
+            let report = try await bench.store.report(older)
+            #expect(report.verdict == .superseded && report.supersededBy == newer.run.id)
             #expect(try await bench.index.queued().map(\.id) == [newer.run.id])
         }
     }

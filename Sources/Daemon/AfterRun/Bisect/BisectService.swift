@@ -54,8 +54,11 @@ struct BisectService: Sendable {
         let test = (suite: newest.result.suite, name: newest.result.name)
         let workflow = request.workflow ?? newest.workflow
         return BisectSession(
-            request: request, repository: repository, workflow: workflow, branch: branch, test: test,
-            step: await step(of: newest.result.id, in: appearances), line: line,
+            request: request,
+            scope: BisectScope(
+                repository: repository, workflow: workflow, branch: branch, test: test,
+                step: await step(of: newest.result.id, in: appearances)),
+            line: line,
             sights: try await index.sights(
                 suite: test.suite, name: test.name, repository: repository.name, workflow: workflow),
             index: index, store: store, run: { try await queue.runToEnd($0, cancelReason: "the bisection was ended") },

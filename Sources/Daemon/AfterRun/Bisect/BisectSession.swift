@@ -8,15 +8,34 @@ import Foundation
 import Git
 import Pipeline
 
-/// One search for the commit that broke a test, with results of the archive and runs for missing ones.
-struct BisectSession: Sendable {
-    let request: BisectRequest
+/// Where a broken test is searched.
+struct BisectScope: Sendable {
     let repository: WatchedRepository
     let workflow: String
     let branch: String
     let test: (suite: String, name: String)
     /// The step that runs the test; nil to run the whole workflow.
     let step: String?
+
+    /// The test as people name it.
+    var testID: String { test.suite.isEmpty ? test.name : "\(test.suite)/\(test.name)" }
+
+    /// A run of the test at one commit.
+    ///
+    /// - Parameter nonce: What distinguishes it from the other runs of the search.
+    func request(at commit: Commit, nonce: String) -> RunRequest {
+        RunRequest(
+            repository: repository.name, workflow: workflow, event: .push, ref: "refs/heads/\(branch)", branch: branch,
+            head: commit.id.hex, definitionCommit: commit.id.hex, onlySteps: step.map { [$0] }, kind: .bisect,
+            nonce: "bisect \(nonce) \(Date().timeIntervalSince1970)-\(UInt32.random(in: 0 ... .max))",
+            subject: "bisect of \(branch)", concurrency: .queue(max: 1_000))
+    }
+}
+
+/// One search for the commit that broke a test, with results of the archive and runs for missing ones.
+struct BisectSession: Sendable {
+    let request: BisectRequest
+    let scope: BisectScope
     /// Newest first.
     let line: [Commit]
     let sights: [Store.Index.TestSight]
@@ -76,7 +95,7 @@ struct BisectSession: Sendable {
                         + "passes with --good")
             case .found(let bad, let good, let suspects):
                 var answer = BisectAnswer(
-                    test: id, repository: repository.name, workflow: workflow, branch: branch,
+                    test: id, repository: scope.repository.name, workflow: scope.workflow, branch: scope.branch,
                     broken: try await described(bad, known[bad]), good: try await described(good, known[good]),
                     suspects: [], fromArchive: fromArchive, runs: runs, at: Date())
                 for place in suspects { answer.suspects.append(try await described(place, known[place])) }
@@ -91,7 +110,7 @@ struct BisectSession: Sendable {
         }
     }
 
-    private var id: String { test.suite.isEmpty ? test.name : "\(test.suite)/\(test.name)" }
+    private var id: String { scope.testID }
 
     private func words(_ place: Int) -> String { "\(line[place].id.hex.prefix(10)) \"\(line[place].summary)\"" }
 
@@ -115,32 +134,23 @@ struct BisectSession: Sendable {
     /// A run that passed without the test did not fail there.
     private func passedWithout(_ commit: Commit) async throws -> Known? {
         let found = try await index.latestRun(
-            repository: repository.name, workflow: workflow, on: .commit(commit.id.hex))
+            repository: scope.repository.name, workflow: scope.workflow, on: .commit(commit.id.hex))
         guard let found, found.verdict == .passed, found.testCounts.total > 0 else { return nil }
         let report = try? await store.report(found.id)
-        guard let report, step == nil || report.steps.contains(where: { $0.name == step && $0.status == .passed })
-        else {
-            return nil
-        }
+        guard let report, scope.step.map(report.hasPassed) ?? true else { return nil }
         return Known(standing: .good, run: found.id)
     }
 
     // MARK: Runs
 
     private func tried(_ place: Int, nonce: String) async throws -> Known {
-        let commit = line[place]
-        let request = RunRequest(
-            repository: repository.name, workflow: workflow, event: .push, ref: "refs/heads/\(branch)", branch: branch,
-            head: commit.id.hex, definitionCommit: commit.id.hex, onlySteps: step.map { [$0] }, kind: .bisect,
-            nonce: "bisect \(nonce) \(Date().timeIntervalSince1970)-\(UInt32.random(in: 0 ... .max))",
-            subject: "bisect of \(branch)", concurrency: .queue(max: 1_000))
-        let id = try await run(request)
+        let id = try await run(scope.request(at: line[place], nonce: nonce))
         let report = try await store.report(id)
-        let tests = try await store.tests(id).filter { $0.suite == test.suite && $0.name == test.name }
+        let tests = try await store.tests(id).filter { $0.suite == scope.test.suite && $0.name == scope.test.name }
         if let last = tests.max(by: { $0.attempt < $1.attempt }), last.status != .skipped {
             return Known(standing: last.status.isFailure ? .bad : .good, run: id)
         }
-        let ran = step.map { step in report.steps.contains { $0.name == step && $0.status == .passed } }
+        let ran = scope.step.map(report.hasPassed)
         if ran ?? (report.verdict == .passed && !report.steps.isEmpty) {
             // Everything passed; the test did not exist yet, or was skipped.
             return Known(standing: .good, run: id)
@@ -164,7 +174,7 @@ struct BisectSession: Sendable {
 
     /// The change whose landing ended at this commit, or passed over it if it landed as a series of commits.
     private func landed(with place: Int) async throws -> ChangeRecord? {
-        let changes = try await index.changes(of: repository.name, states: [.landed])
+        let changes = try await index.changes(of: scope.repository.name, states: [.landed])
         let byCommit = Dictionary(changes.compactMap { change in change.landedCommit.map { ($0, change) } }) { $1 }
         if let change = byCommit[line[place].id.hex] { return change }
         // Younger commits come first in the list.
@@ -174,4 +184,8 @@ struct BisectSession: Sendable {
         }
         return nil
     }
+}
+
+extension Report {
+    fileprivate func hasPassed(_ step: String) -> Bool { steps.contains { $0.name == step && $0.status == .passed } }
 }

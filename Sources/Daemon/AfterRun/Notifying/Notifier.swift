@@ -102,7 +102,7 @@ struct Notifier: Sendable {
                 }
                 let pause = Self.pause(after: item.failures)
                 log.warning(
-                    "the notification of run \(item.run) (\(item.kind)) failed; next attempt in \(Duration.seconds(pause).inWords): \(error)",
+                    "the notification of run \(item.run) (\(item.kind)) failed; next attempt in \(Figures.duration(pause)): \(error)",
                     metadata: .code(.notificationFailed, run: item.run)
                 )
                 try await index.postponeOutboxItem(item.id, until: Date().addingTimeInterval(pause))

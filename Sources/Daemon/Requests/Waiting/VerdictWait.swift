@@ -15,22 +15,16 @@ struct VerdictWait {
     let index: Store.Index
     let board: LiveBoard
     let watchers: [String: RepositoryWatcher]
-    /// Why no run starts although some wait.
-    let obstacle: @Sendable () async -> String?
 
     /// The current commit. It changes when the ref or change moves.
     var commit: String?
     var notes: [String] = []
-    private var followed: [RunID] = []
-    private var hasLooked = false
-    /// Since when observations have not shown the ref or change.
-    private var absentSince: ContinuousClock.Instant?
-    /// How long a name may be missing: a user who pushes and waits at once must not be told that it does not exist.
-    static let absenceGrace = Duration.seconds(10)
-    private var lookFailed = false
     var requests: [RunID: RunRequest] = [:]
-    private var times: [String: [String: StepTime]] = [:]
+    private var followed: [RunID] = []
+    private var looks = WaitLooks()
+    private var states: WaitedRunStates
 
+    /// - Parameter obstacle: Why no run starts although some wait.
     init(
         _ request: WaitRequest, index: Store.Index, board: LiveBoard, watchers: [String: RepositoryWatcher],
         obstacle: @escaping @Sendable () async -> String?
@@ -39,7 +33,7 @@ struct VerdictWait {
         self.index = index
         self.board = board
         self.watchers = watchers
-        self.obstacle = obstacle
+        states = WaitedRunStates(index: index, board: board, obstacle: obstacle)
         switch request.subject {
         case .commit(let id): commit = id
         case .ref(_, let id): commit = id
@@ -66,14 +60,14 @@ struct VerdictWait {
                 last = state
             }
             if state.conclusion != nil { return }
-            if wantsLook, !lookFailed {
-                lookFailed = !(await lookAtRefs(of: places))
-                hasLooked = !lookFailed
+            if wantsLook, !looks.hasFailed {
+                looks.note(succeeded: await lookAtRefs(of: places))
+                looks.isDone = !looks.hasFailed
                 continue
             }
             await wait(since: mark)
             // A missing name is searched once more when its time is over.
-            if isAbsenceOver, !lookFailed { lookFailed = !(await lookAtRefs(of: places)) }
+            if looks.isAbsenceOver, !looks.hasFailed { looks.note(succeeded: await lookAtRefs(of: places)) }
         }
     }
 
@@ -85,30 +79,21 @@ struct VerdictWait {
         return Set(requests.filter { $0.value.change == nil && refs.contains($0.value.ref) }.keys)
     }
 
-    private var isAbsenceOver: Bool { absentSince.map { $0 + Self.absenceGrace <= .now } ?? false }
-
     /// Waits for news; after a failed observation only for a while, so that it is tried again.
     private mutating func wait(since mark: ChangeNotifier.Mark) async {
-        let pause: Duration
-        if lookFailed {
-            pause = .seconds(5)
-        } else if let absentSince, !isAbsenceOver {
-            pause = ContinuousClock.now.duration(to: absentSince + Self.absenceGrace)
-        } else {
-            return await board.news.wait(since: mark)
-        }
+        guard let pause = looks.pause else { return await board.news.wait(since: mark) }
         await withTaskGroup(of: Void.self) { [board] group in
             group.addTask { await board.news.wait(since: mark) }
             group.addTask { try? await Task.sleep(for: pause) }
             await group.next()
             group.cancelAll()
         }
-        lookFailed = false
+        looks.hasFailed = false
     }
 
     /// Whether an observation is needed before the state counts.
     private func wantsLook(before state: WaitState) -> Bool {
-        if hasLooked || watchers.isEmpty { return false }
+        if looks.isDone || watchers.isEmpty { return false }
         switch request.subject {
         case .run: return false
         // The known position may be out of date: a push of a moment ago counts.
@@ -119,7 +104,7 @@ struct VerdictWait {
                 return false
             }
             // The observed runs have their verdicts; an observation confirms, if possible, that there are no more.
-            return !(lookFailed && !state.runs.isEmpty)
+            return !(looks.hasFailed && !state.runs.isEmpty)
         }
     }
 
@@ -153,7 +138,7 @@ struct VerdictWait {
         }
         state.notes = notes
         let queue = runs.contains { $0.summary.state == .queued } ? try await index.queued() : []
-        for run in runs { state.runs.append(try await waited(run, queue)) }
+        for run in runs { state.runs.append(try await states.state(of: run, queue)) }
         if runs.isEmpty {
             let (unseen, conclusion) = try await absence(in: places)
             (state.unseen, state.conclusion) = (unseen, conclusion)
@@ -181,11 +166,11 @@ struct VerdictWait {
             if let byHand = try await runByHand(at: commit) {
                 return absent("\(missing); run \(byHand), started by hand, tests it: `pipectl wait \(byHand)`")
             }
-            return lookFailed
+            return looks.hasFailed
                 ? ("not seen yet: \(missing); it can't be read now, trying again", nil)
                 : absent(missing, next: ": push it")
         }
-        absentSince = nil
+        looks.absentSince = nil
         if case .change(let name) = request.subject, let reason = try await baselineReason(in: places) {
             let next = "pipectl run WORKFLOW --change \(name.shellQuoted)"
             return (nil, WaitConclusion(verdict: .notApplicable, reason: reason, run: nil, next: next))
@@ -214,88 +199,45 @@ struct VerdictWait {
         )
     }
 
-    /// Something is missing: a reason to wait, and to end once observations have not shown it for ``absenceGrace``.
+    /// Something is missing: a reason to wait, and to end once observations have not shown it for ``WaitLooks/grace``.
     ///
     /// - Parameter next: What to do about it, after the reason.
     private mutating func absent(_ what: String, next: String = "") -> (unseen: String?, WaitConclusion?) {
         let unseen = "not seen yet: \(what)"
         // Without a watched repository there is no observation to wait for.
-        guard hasLooked || watchers.isEmpty, !lookFailed || watchers.isEmpty, request.isEndless != true else {
-            return (unseen, nil)
-        }
-        let since = absentSince ?? .now
-        absentSince = since
-        guard since + Self.absenceGrace <= .now else { return (unseen, nil) }
+        guard looks.isDone || watchers.isEmpty, !looks.hasFailed || watchers.isEmpty, request.isEndless != true,
+            looks.isAbsent()
+        else { return (unseen, nil) }
         let reason = "\(what)\(next); --timeout 0 waits for ever"
         return (nil, WaitConclusion(verdict: .notApplicable, reason: reason, run: nil))
     }
+}
 
-    // MARK: One run
+/// What a wait knows of the observations since its request.
+private struct WaitLooks {
+    /// Whether one that started after the request has ended.
+    var isDone = false
+    /// Whether the last one failed; it is tried again after a pause.
+    var hasFailed = false
+    /// Since when observations have not shown the ref or change.
+    var absentSince: ContinuousClock.Instant?
+    /// How long a name may be missing: a user who pushes and waits at once must not be told that it does not exist.
+    static let grace = Duration.seconds(10)
 
-    private mutating func waited(_ run: IndexedRun, _ queue: [QueuedRun]) async throws -> WaitedRun {
-        let summary = run.summary
-        func make(_ state: WaitedRun.State) -> WaitedRun {
-            WaitedRun(summary, subject: run.request.subjectInWords, state: state)
-        }
-        if let verdict = summary.verdict {
-            var ended = make(.ended)
-            (ended.verdict, ended.reason) = (verdict, summary.reason)
-            return ended
-        }
-        if let why = summary.heldFor {
-            var held = make(.needsApproval)
-            held.detail = "\(why); \(Approval.command(summary.id))"
-            return held
-        }
-        if summary.state == .queued {
-            var queued = make(.queued)
-            queued.behind = queue.firstIndex { $0.id == summary.id }
-            if let first = queue.first(where: { $0.id == summary.id })?.waitsFor {
-                if try await index.run(first)?.summary.heldFor != nil {
-                    var held = make(.needsApproval)
-                    held.detail = "waiting for run \(first), which needs approval: \(Approval.command(first))"
-                    return held
-                }
-                queued.detail = "waiting for run \(first), which is older"
-            } else if let obstacle = await obstacle() {
-                queued.detail = "nothing starts: \(obstacle)"
-            }
-            return queued
-        }
-        guard let live = board.run(summary.id) else {
-            var beginning = make(.running)
-            beginning.detail = "starting, or being recorded"
-            return beginning
-        }
-        return await going(live, make(live.isParked ? .needsApproval : .running))
+    var isAbsenceOver: Bool { absentSince.map { $0 + Self.grace <= .now } ?? false }
+
+    /// The longest time until the next observation; nil if only news cause one.
+    var pause: Duration? {
+        if hasFailed { return .seconds(5) }
+        guard let absentSince, !isAbsenceOver else { return nil }
+        return ContinuousClock.now.duration(to: absentSince + Self.grace)
     }
 
-    private mutating func going(_ live: LiveRun, _ waited: WaitedRun) async -> WaitedRun {
-        var waited = waited
-        if live.isParked {
-            waited.detail = live.question
-            return waited
-        }
-        if live.phase != .running { waited.detail = live.phase.rawValue }
-        guard !live.steps.isEmpty else { return waited }
-        waited.steps = live.steps.count
-        waited.stepsEnded = live.steps.count { $0.record.status.isFinal }
-        waited.current = live.steps.filter { $0.record.status == .running }.map(\.record.name)
-        // An infrastructure failure says nothing about the change.
-        waited.failedStep =
-            live.steps.first { step in
-                step.record.status.isFailure && step.record.status != .infrastructure && !step.record.allowsFailure
-            }?.record.name
-        let expectation = StepExpectation(live.steps, times: await times(of: live), at: Date())
-        (waited.expectedEnd, waited.expectedFrom) = (expectation?.end, expectation?.runs)
-        return waited
-    }
+    mutating func note(succeeded: Bool) { hasFailed = !succeeded }
 
-    private mutating func times(of live: LiveRun) async -> [String: StepTime] {
-        let key = "\(live.repository)\n\(live.workflow)"
-        if let known = times[key] { return known }
-        let found = (try? await index.stepTimes(repository: live.repository, workflow: live.workflow)) ?? [:]
-        times[key] = found
-        return found
+    /// Notes that an observation did not show the name, and returns whether that has lasted long enough.
+    mutating func isAbsent() -> Bool {
+        absentSince = absentSince ?? .now
+        return isAbsenceOver
     }
 }

@@ -2,7 +2,6 @@ import AgentTools
 import ArgumentParser
 import Foundation
 import MCP
-import StateFiles
 
 #if canImport(Glibc)
     import Glibc
@@ -23,9 +22,7 @@ struct MCPCommand: AsyncParsableCommand {
     @Option(help: "The repository for tools that name no folder.") var folder = "."
 
     func run() async throws {
-        let stateFolder = try state.folder()
-        let toolbox = Toolbox(
-            state: stateFolder, folder: folder, options: { try DeclaredSettings.options(in: stateFolder) })
+        let toolbox = Toolbox(try state.access(), folder: folder)
         // When the client is gone, the input ends; a signal must not end the process first.
         signal(SIGPIPE, SIG_IGN)
         let server = Server(

@@ -1,3 +1,4 @@
+import Results
 import ArgumentParser
 import Client
 import Foundation
@@ -23,10 +24,10 @@ struct ArchiveRestore: AsyncParsableCommand {
         let restored = try await IndexRestore.run(folder)
         if let kept = restored.kept { Terminal.say("the old index was kept as \(kept)") }
         Terminal.print(
-            "restored the copy of \(restored.date.formatted(.iso8601)); added \(Count.text(restored.added, "run")) from archive.git and ended \(restored.finished)"
+            "restored the copy of \(restored.date.iso8601Seconds); added \(Count.text(restored.added, "run")) from archive.git and ended \(restored.finished)"
         )
         Terminal.say(
-            "the next observation of each repository starts no runs; `pipectl watch --since \(restored.date.formatted(.iso8601)) …` also tests changes pushed since then"
+            "the next observation of each repository starts no runs; `pipectl watch --since \(restored.date.iso8601Seconds) …` also tests changes pushed since then"
         )
     }
 }

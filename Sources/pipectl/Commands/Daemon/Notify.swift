@@ -3,7 +3,6 @@ import Client
 import Control
 import Foundation
 import StateFiles
-import Daemon
 
 struct Notify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

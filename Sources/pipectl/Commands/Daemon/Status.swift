@@ -40,7 +40,7 @@ struct Status: AsyncParsableCommand {
         for run in status.running {
             let done = run.steps.count { $0.record.status.isFinal }
             let isRunning = run.steps.isEmpty || run.steps.contains { $0.record.status == .running }
-            let elapsed = Duration.seconds(Date().timeIntervalSince(run.startedAt).rounded()).inWords
+            let elapsed = Figures.duration(Date().timeIntervalSince(run.startedAt).rounded())
             Terminal.print(
                 "\(isRunning ? "running" : "waiting")  \(run.id)  \(run.workflow)  \(TerminalText.name(run.subject))  \(done) of \(run.steps.count) steps, \(elapsed)"
             )

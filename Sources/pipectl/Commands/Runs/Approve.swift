@@ -1,4 +1,3 @@
-import Daemon
 import ArgumentParser
 import Client
 import Control

@@ -6,7 +6,6 @@ import Git
 import Results
 import StateFiles
 import TerminalText
-import Daemon
 
 struct Bisect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -31,8 +30,7 @@ struct Bisect: AsyncParsableCommand {
 
     func run() async throws {
         let folder = try state.folder()
-        let access = try await DaemonAccess.open(
-            folder, purpose: "bisect", options: daemonOptions.options(in: folder), log: Log.quiet)
+        let access = try await daemonOptions.open(folder, "bisect")
         do {
             try await DaemonSettings.check(daemonOptions.given, access)
             var request = BisectRequest(test: test, repository: subject.place)

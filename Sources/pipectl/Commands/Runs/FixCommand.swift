@@ -7,7 +7,6 @@ import Reports
 import Results
 import StateFiles
 import TerminalText
-import Daemon
 
 struct FixCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -37,8 +36,7 @@ struct FixCommand: AsyncParsableCommand {
         try await state.resolve(&run)
         if patch { return try await printPatch() }
         if show { return try display(try await known()) }
-        let access = try await DaemonAccess.open(
-            state.folder(), purpose: "fix", options: daemonOptions.options(in: state.folder()), log: Log.quiet)
+        let access = try await daemonOptions.open(state.folder(), "fix")
         do {
             try await DaemonSettings.check(daemonOptions.given, access)
             let series = try await begin(access)

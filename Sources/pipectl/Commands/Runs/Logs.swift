@@ -1,4 +1,3 @@
-import Daemon
 import Archive
 import ArgumentParser
 import Client

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Client
 import Control
-import Daemon
 
 struct Rerun: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -29,8 +28,7 @@ struct Rerun: AsyncParsableCommand {
     mutating func run() async throws {
         try await state.resolve(&run)
         let folder = try state.folder()
-        let access = try await DaemonAccess.open(
-            folder, purpose: "rerun \(run)", options: daemonOptions.options(in: folder), log: Log.quiet)
+        let access = try await daemonOptions.open(folder, "rerun \(run)")
         do {
             try await DaemonSettings.check(daemonOptions.given, access)
             if case .own = access, detach {

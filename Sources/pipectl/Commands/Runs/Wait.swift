@@ -73,7 +73,7 @@ struct Wait: AsyncParsableCommand {
             throw CommandEnd(code: 130, message: "interrupted; there is no verdict of \(request.subject.inWords) yet")
         }
         let document = VerdictDocument(
-            state: folder, outcome: outcome, subject: request.subject.inWords, bytes: bytes)
+            try state.access(), outcome: outcome, subject: request.subject.inWords, bytes: bytes)
         Terminal.put(json ? try await document.json() : try await document.markdown())
         if document.exitCode != 0 { throw CommandEnd(code: document.exitCode, message: nil) }
     }

@@ -1,3 +1,4 @@
+import Results
 import Secrets
 import ArgumentParser
 import Client
@@ -17,7 +18,7 @@ struct SecretsList: ParsableCommand {
             try JSONOutput.print(records)
         } else {
             for record in records {
-                let time = record.setAt?.formatted(.iso8601.year().month().day().dateSeparator(.dash))
+                let time = record.setAt?.iso8601Day
                 var cells = [record.name, place(of: record), time.map { "set \($0)" } ?? ""].filter { !$0.isEmpty }
                 if record.isHidden { cells.append("not used: another secret of this name takes precedence") }
                 if let problem = record.problem { cells.append("can't be used: \(problem)") }

@@ -51,7 +51,7 @@ struct ResultsCommand: ParsableCommand {
     private func show(_ all: TestResults) {
         for test in all.tests {
             let place = test.file.map { "  \($0)" + (test.line.map { ":\($0)" } ?? "") } ?? ""
-            let time = test.duration.map { "  \(Duration.seconds($0).inWords)" } ?? ""
+            let time = test.duration.map { "  \(Figures.duration($0))" } ?? ""
             let attempt = test.attempt > 1 ? "  (attempt \(test.attempt))" : ""
             Terminal.print(
                 TerminalText.name("\(test.status.rawValue)  \(test.id)\(attempt)\(time)\(place)", limit: 1_000))

@@ -6,7 +6,6 @@ import Git
 import Pipeline
 import StateFiles
 import TestReports
-import Daemon
 import Watching
 
 struct Run: AsyncParsableCommand {
@@ -64,8 +63,7 @@ struct Run: AsyncParsableCommand {
     func run() async throws {
         let folder = try state.folder()
         let location = WatchedRepository.isRemote(self.folder) ? self.folder : try RunSubject.top(of: self.folder)
-        let access = try await DaemonAccess.open(
-            folder, purpose: "run \(workflow)", options: daemonOptions.options(in: folder), log: Log.quiet)
+        let access = try await daemonOptions.open(folder, "run \(workflow)")
         do {
             try await DaemonSettings.check(daemonOptions.given, access)
             if case .own = access, detach {

@@ -16,12 +16,12 @@ import SystemCalls
 /// Typed keys stay in the queue for the shell. Ctrl-C and Ctrl-Z work as usual. The earlier settings are restored at
 /// the end of the view, at each `exit`, at signals that end or stop the process, and while it is stopped. After a crash
 /// the shell itself restores them.
-enum QuietTerminal {
+package enum QuietTerminal {
     /// Runs `body` without echo, if this process may change the terminal's settings.
     ///
     /// - Parameter isLive: Whether a view redraws lines. The command handles SIGINT and SIGTERM itself: it ends the
     ///   view, or calls `exit`.
-    static func during<Value>(_ isLive: Bool, _ body: () async throws -> Value) async rethrows -> Value {
+    package static func during<Value>(_ isLive: Bool, _ body: () async throws -> Value) async rethrows -> Value {
         guard isLive, isOurs else { return try await body() }
         _ = atEnd
         TerminalSignals.handle()
@@ -72,7 +72,7 @@ enum QuietTerminal {
     }
 
     /// How often the process was stopped and continued. Each time other programs may have written below the view.
-    static var continuations: Int { continued.load(ordering: .relaxed) }
+    package static var continuations: Int { continued.load(ordering: .relaxed) }
     private static let continued = Atomic<Int>(0)
 
     /// After a stop: switches the echo off again, if a view is active and the process is in the foreground.

@@ -1,6 +1,5 @@
 import Workspaces
-public import StateFiles
-import Control
+import StateFiles
 import Engine
 import Foundation
 import Sandbox
@@ -13,15 +12,15 @@ import WorkflowPrograms
 #endif
 
 /// The machine's facts for `pipectl doctor`.
-public enum MachineDoctor {
+enum MachineDoctor {
     /// The path of `stepinit`. Throws an error that names the searched places.
-    public static func stepInit() throws -> String { try Installation.stepInit() }
+    static func stepInit() throws -> String { try Installation.stepInit() }
 
     /// The path of `swift-reader`. Throws an error that names the searched places.
-    public static func swiftReader() throws -> String { try Installation.swiftReader() }
+    static func swiftReader() throws -> String { try Installation.swiftReader() }
 
     /// The sandbox that steps get here. Throws an error that says why none is possible.
-    public static func sandbox(_ state: StateFolder) async throws -> String {
+    static func sandbox(_ state: StateFolder) async throws -> String {
         let toolchain = try? await Toolchain.find(memory: "\(state.programs)/toolchain.json")
         let found = await Sandboxing.find(
             stepInit: try stepInit(), toolchain: toolchain, folders: SandboxFolders(), state: state)
@@ -31,7 +30,7 @@ public enum MachineDoctor {
     }
 
     /// How workspaces are made here, in words.
-    public static func workspaces(_ state: StateFolder) async throws -> String {
+    static func workspaces(_ state: StateFolder) async throws -> String {
         let helper = try stepInit()
         let toolchain = try? await Toolchain.find(memory: "\(state.programs)/toolchain.json")
         let sandbox = try? await Sandbox.find(stepInit: helper, toolchain: toolchain?.swiftc)
@@ -46,7 +45,7 @@ public enum MachineDoctor {
     }
 
     /// How limits of steps are enforced here, in words.
-    public static func limits() async -> String {
+    static func limits() async -> String {
         do {
             let groups = try await ControlGroups.find()
             defer { groups.close() }
@@ -57,13 +56,13 @@ public enum MachineDoctor {
     }
 
     /// Whether this version of libgit2 has what pipectl needs.
-    public static func isSupported(libgit2 version: String) -> Bool {
+    static func isSupported(libgit2 version: String) -> Bool {
         let parts = version.split(separator: ".").compactMap { Int($0) }
         return parts.count >= 2 && (parts[0], parts[1]) >= (1, 5)
     }
 
     /// The soft and hard limit of open files of a process.
-    public static func openFileLimit() -> (soft: Int, hard: Int) {
+    static func openFileLimit() -> (soft: Int, hard: Int) {
         var limit = rlimit()
         #if os(Linux)
             getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
