@@ -483,8 +483,9 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Archive", "Control", "Daemon", "Engine", "Git", "MergeQueue", "Pipeline", "Preparing", "Results",
-                "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit", "Store", "TestBasics", "TestSupport",
+                "Archive", "Control", "Daemon", "Engine", "Forges", "Git", "Landing", "MergeQueue", "Pipeline",
+                "Preparing", "Results", "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit", "Store",
+                "TestBasics", "TestSupport",
                 "Watching", "Workspaces",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -525,6 +526,7 @@ let package = Package(
             dependencies: [
                 "DaemonLog", "pipectl", "Pipeline", "Reports", "Results", "Settings", "stepinit", "Store",
                 "swift-reader", "TestBasics", "TestForge", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
             ],
             exclude: ["Escape/probe.c"], swiftSettings: settings),
         .testTarget(
