@@ -37,6 +37,11 @@ extension Daemon {
                 }
             },
             facts: { try await facts.facts($0) },
+            places: { [queues = requests.landings.queues] repository in
+                try await queues.places(of: repository).mapValues {
+                    QueuePlace(branch: $0.branch, position: $0.position, count: $0.count)
+                }
+            },
             resultFile: { [store = requests.queries.bundles.store] in try await store.resultFile($0, $1) })
         var services: [any Service] = [UntilShutdown { await links.run() }]
         if let listen {
@@ -45,16 +50,21 @@ extension Daemon {
         return services
     }
 
-    /// What this daemon does for what its forges tell.
-    private func forgeHost() -> ForgeHost {
+    /// What people who may write can ask for at a forge.
+    func changeCommands() -> ChangeCommands {
         let commands = requests.commands
-        let orders = ChangeCommands(
+        return ChangeCommands(
             index: state.index, runs: commands.runs, approvals: commands.approvals, fixes: commands.fixes,
             land: { [landings = requests.landings] change, head, repository, person in
                 try await landings.land(
                     LandRequest(repository: repository, change: change, head: head), by: person
                 ).inWords
             })
+    }
+
+    /// What this daemon does for what its forges tell.
+    private func forgeHost() -> ForgeHost {
+        let orders = changeCommands()
         return ForgeHost(
             policy: options.commands,
             look: { [watchers] in watchers[$0]?.wakeUp() },
