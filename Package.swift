@@ -496,8 +496,9 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Archive", "Control", "Daemon", "Engine", "Git", "MergeQueue", "Pipeline", "Preparing", "Results",
-                "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit", "Store", "TestBasics", "TestSupport",
+                "Archive", "Control", "Daemon", "Engine", "Forges", "Git", "Landing", "MergeQueue", "Pipeline",
+                "Preparing", "Results", "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit", "Store",
+                "TestBasics", "TestSupport",
                 "Watching", "Workspaces",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -546,6 +547,7 @@ let package = Package(
             dependencies: [
                 "DaemonLog", "pipectl", "Pipeline", "Reports", "Results", "Settings", "stepinit", "Store",
                 "swift-reader", "TestBasics", "TestForge", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
             ],
             exclude: ["Escape/probe.c"], swiftSettings: settings),
         .testTarget(

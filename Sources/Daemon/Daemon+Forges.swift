@@ -1,8 +1,5 @@
 import Landing
 import Pages
-import Reports
-import Engine
-import Foundation
 import DaemonLog
 import Archive
 import Control
@@ -41,6 +38,11 @@ extension Daemon {
                 }
             },
             facts: { try await facts.facts($0) },
+            places: { [queues = requests.landings.queues] repository in
+                try await queues.places(of: repository).mapValues {
+                    QueuePlace(branch: $0.branch, position: $0.position, count: $0.count)
+                }
+            },
             resultFile: { [store = requests.queries.bundles.store] in try await store.resultFile($0, $1) })
         var services: [any Service] = [UntilShutdown { await links.run() }]
         if let listen {
@@ -59,41 +61,21 @@ extension Daemon {
         return services
     }
 
-    /// The pages of this build box.
-    private func pages() -> Pages {
-        let bundles = requests.queries.bundles
-        let (news, handler) = (board.news, requests)
-        let host = PagesHost(
-            answer: { request in
-                let reply = Mutex<DaemonReply?>(nil)
-                try await handler.answer(request, by: getuid()) { answer in reply.withLock { $0 = $0 ?? answer } }
-                return reply.withLock { $0 } ?? .refused(RequestError(.usage, "the daemon gave no answer"))
-            },
-            document: { try await bundles.archivedDocument($0) },
-            log: { run, file in
-                let times = LogTimes((try? await bundles.store.log(run, file + ".times")) ?? [])
-                return ReportLog(bytes: try await bundles.store.log(run, file)) { times.milliseconds(at: $0) }
-            },
-            news: {
-                let seen = Mutex(news.mark(of: []))
-                return {
-                    await news.wait(since: seen.withLock { $0 })
-                    seen.withLock { $0 = news.mark(of: []) }
-                }
-            }, index: state.index)
-        return Pages(host, machine: ProcessInfo.processInfo.hostName, log: log)
-    }
-
-    /// What this daemon does for what its forges tell.
-    private func forgeHost() -> ForgeHost {
+    /// What people who may write can ask for at a forge.
+    func changeCommands() -> ChangeCommands {
         let commands = requests.commands
-        let orders = ChangeCommands(
+        return ChangeCommands(
             index: state.index, runs: commands.runs, approvals: commands.approvals, fixes: commands.fixes,
             land: { [landings = requests.landings] change, head, repository, person in
                 try await landings.land(
                     LandRequest(repository: repository, change: change, head: head), by: person
                 ).inWords
             })
+    }
+
+    /// What this daemon does for what its forges tell.
+    private func forgeHost() -> ForgeHost {
+        let orders = changeCommands()
         return ForgeHost(
             policy: options.commands,
             look: { [watchers] in watchers[$0]?.wakeUp() },

@@ -7,12 +7,14 @@ import Workspaces
 import StateFiles
 import Control
 import Archive
+import Forges
 import Foundation
 import Git
 import Logging
 public import Results
 import ServiceLifecycle
 import Store
+import SystemPackage
 
 /// The services of a daemon.
 extension Daemon {
@@ -90,8 +92,16 @@ extension Daemon {
         services.append(UntilShutdown { await bisect.run(redTests) })
         let landing = MergeQueueService(
             watchers: self.watchers, queues: requests.landings.queues, declarations: requests.landings.declarations,
-            runs: queue, log: log)
+            runs: queue,
+            forge: DaemonMergingForge(
+                merger: ForgeMerger(
+                    index: state.index, credentials: ForgeCredentialStore(folder: FilePath(state.folder.forges)))),
+            log: log)
         services.append(UntilShutdown { await landing.run() })
+        services += watchers.map { watcher in
+            let labels = LabelLandings(repository: watcher.repository, handler: requests.landings, log: log)
+            return UntilShutdown { [news = board.news] in await labels.run(news) }
+        }
         services += watchers.map { watcher in
             let conflicts = EarlyConflicts(
                 repository: watcher.repository, index: state.index, log: log,

@@ -79,10 +79,14 @@ public enum LogCode: String, Sendable, CaseIterable {
 
     /// A change is in the merge queue of a branch; it is in the line's `change`.
     case changeQueued = "change-queued"
+    /// A label asks for a change to land that can't; it is in the line's `change`.
+    case changeNotQueued = "change-not-queued"
     /// A change left the merge queue: landed, failed, or taken out.
     case changeLeftQueue = "change-left-queue"
     /// Whether open changes conflict with each other could not be found out.
     case earlyConflictsUnknown = "early-conflicts-unknown"
+    /// A forge merged a change on top of something else than it was tested with; it is in the line's `change`.
+    case landedUntested = "landed-untested"
     /// The merge queue does not land anything until a person or a push helps.
     case queueFrozen = "queue-frozen"
     /// The merge queue could not go on; it is tried again.

@@ -17,6 +17,7 @@ struct BranchLane: Sendable {
     let queues: MergeQueues
     let declarations: LandingDeclarations
     let runs: LandingRuns
+    let forge: any MergingForge
     let log: Logger
 
     /// The result of one step.
@@ -25,6 +26,8 @@ struct BranchLane: Sendable {
         case changed
         /// The target was moved.
         case landed
+        /// The forge says that it has merged the change.
+        case ordered
         /// The push was rejected, for this reason.
         case rejected(String)
         /// It is not known whether the push succeeded, for this reason.
@@ -42,6 +45,7 @@ struct BranchLane: Sendable {
             case .test(let result):
                 if let event = try await test(result, state) { return try await apply(event) }
             case .push(let intent): return try await push(intent)
+            case .merge(let intent): return try await merge(intent, state)
             }
         }
         return nil
@@ -53,9 +57,12 @@ struct BranchLane: Sendable {
     func apply(_ event: QueueEvent) async throws -> Step {
         guard let change = try await queues.apply(event, of: repository.name, branch: branch) else { return .changed }
         for departure in change.departures {
-            log.notice(
-                "\(repository.name): change \(departure.entry.change) into \(branch): \(departure.inWords)",
-                metadata: .code(.changeLeftQueue, repository: repository.name, ["change": departure.entry.change]))
+            let words = "\(repository.name): change \(departure.entry.change) into \(branch): \(departure.inWords)"
+            let facts = ["change": departure.entry.change]
+            log.notice("\(words)", metadata: .code(.changeLeftQueue, repository: repository.name, facts))
+            if case .landedUntested = departure.reason {
+                log.warning("\(words)", metadata: .code(.landedUntested, repository: repository.name, facts))
+            }
         }
         if let frozen = change.after.frozen, change.before.frozen == nil {
             log.warning(
@@ -120,11 +127,12 @@ struct BranchLane: Sendable {
             if hasLanded {
                 return .landed(commit: intent.to, try await rules(at: intent.to))
             }
+            if intent.isByForge, let event = try await forgeNews(intent, state, tip: tip) { return event }
         }
         return tip.hex != state.target || declared != state.rules ? .targetMoved(to: tip.hex, declared) : nil
     }
 
-    private func rules(at commit: String) async throws -> QueueRules? {
+    func rules(at commit: String) async throws -> QueueRules? {
         guard let id = OID(hex: commit) else { return nil }
         return try await declarations.find(for: branch, at: id, in: repository)?.rules
     }
@@ -150,8 +158,19 @@ struct BranchLane: Sendable {
         if let outcome = try await runs.outcome(of: result) { return .tested(commit: result.commit, outcome) }
         guard result.runs.isEmpty else { return nil }
         let entries = result.entries.compactMap(state.entry)
-        let started = try await runs.start(result, entries, target: state.target, found(state))
+        let started = try await runs.start(result, entries, target: try await base(of: result, state), found(state))
         return .started(commit: result.commit, runs: started)
+    }
+
+    /// The commit of the target that a tested commit contains.
+    ///
+    /// A forge's commit of what landed has the tree that the queue's own commit has, but is no part of what the queue has
+    /// built on top of that.
+    private func base(of result: StackResult, _ state: QueueState) async throws -> String {
+        guard let target = OID(hex: state.target), let commit = OID(hex: result.commit) else { return state.target }
+        return try await withRepository(at: repository.store) { store in
+            try store.isAncestor(target, of: commit) ? target.hex : store.mergeBase(commit, target)?.hex ?? target.hex
+        }
     }
 
     private func push(_ intent: LandingIntent) async throws -> Step {
@@ -168,7 +187,7 @@ struct BranchLane: Sendable {
         case .pushed:
             try await apply(.landed(commit: intent.to, rules(at: intent.to)))
             return .landed
-        case .rejected(let reason): return .rejected(reason)
+        case .rejected(let reason): return .rejected(await explained(reason))
         case .unknown(let reason): return .unknown(reason)
         }
     }

@@ -39,7 +39,7 @@ package actor EarlyConflicts {
         while !Task.isCancelled {
             let seen = news.mark(of: [])
             do {
-                if isIdle() { try await pass() }
+                if isIdle(), try await pass() { news.tellAll() }
             } catch is CancellationError {
                 return
             } catch {
@@ -54,7 +54,10 @@ package actor EarlyConflicts {
     }
 
     /// Merges the pairs that are new, and stores which of all conflict.
-    func pass() async throws {
+    ///
+    /// - Returns: Whether others conflict than before.
+    @discardableResult
+    func pass() async throws -> Bool {
         let open = try await index.changes(of: repository.name, states: [.open, .stale])
         var pairs: [(one: ChangeRecord, other: ChangeRecord, pair: MergePair)] = []
         for (_, changes) in Dictionary(grouping: open, by: \.target) {
@@ -92,8 +95,9 @@ package actor EarlyConflicts {
             return EarlyConflict(
                 change: one.name, head: one.head, other: other.name, otherHead: other.head, paths: paths)
         }
-        guard found != stored else { return }
+        guard found != stored else { return false }
         try await index.setEarlyConflicts(found, of: repository.name)
         stored = found
+        return true
     }
 }

@@ -60,6 +60,7 @@ extension QueueRules {
     init(_ landing: LandingDeclaration, definition: String) {
         self.init(
             workflows: landing.workflows, method: landing.method.rawValue, definition: definition,
-            batchSize: landing.batchSize, depth: landing.depth, attempts: landing.attempts)
+            batchSize: landing.batchSize, depth: landing.depth, attempts: landing.attempts,
+            mover: landing.merger == .forge ? .forge : .push)
     }
 }

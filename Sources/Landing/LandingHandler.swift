@@ -45,8 +45,9 @@ package struct LandingHandler: Sendable {
 
     /// Puts a change into the merge queue of its target. If it is queued already, only its priority changes.
     ///
+    /// - Parameter label: The label that asks for it; nil for a person.
     /// - Throws: ``RequestError``: `.unknownChange`, `.unknownTarget`, or `.notLandable` with the reason.
-    package func land(_ request: LandRequest, by person: String) async throws -> CompletedAction {
+    package func land(_ request: LandRequest, by person: String, label: String? = nil) async throws -> CompletedAction {
         let repository = try await repositories.repository(named: repositories.name(of: request.repository))
         let wanted = try await self.change(request.change, of: repository)
         let (name, branch) = (wanted.name, wanted.target)
@@ -71,10 +72,16 @@ package struct LandingHandler: Sendable {
                 "\(branch) of \(repository.name) declares no landing. Add `static let landing = Landing(into: \"\(branch)\", "
                     + "requires: [test])` to its WorkflowSet, and let that land first")
         }
+        if found.rules.mover == .forge, MergeOrder.number(of: name) == nil {
+            throw RequestError(
+                .notLandable,
+                "change \(name) has no number at a forge, and only the forge merges into \(branch); open a pull request"
+            )
+        }
         let wish = QueueWish(
             change: name, head: wanted.head, title: String(wanted.title.prefix(500)),
             priority: min(max(request.priority, -1_000), 1_000), askedBy: person,
-            askedAt: Date().millisecondsSince1970)
+            askedAt: Date().millisecondsSince1970, label: label)
         let change = try await queues.apply(
             .enqueue(wish), of: repository.name, branch: branch,
             new: QueueState(target: wanted.targetCommit, rules: found.rules))
@@ -125,6 +132,17 @@ package struct LandingHandler: Sendable {
         }
         throw RequestError(
             .notQueued, "change \(request.change) is in no merge queue of \(repository); `pipectl queue` lists them")
+    }
+
+    /// Removes a change that is in line because of a label that is gone.
+    func takeOut(_ change: String, unlabelledIn queue: MergeQueues.Queue) async throws {
+        let result = try await queues.apply(
+            .unlabelled(change: change), of: queue.repository, branch: queue.branch)
+        guard result?.departures.isEmpty == false else { return }
+        log.notice(
+            "\(queue.repository): change \(change) lost its label and is taken out of the merge queue of \(queue.branch)",
+            metadata: .code(.changeLeftQueue, repository: queue.repository, ["change": change]))
+        news.tellAll()
     }
 
     /// Removes the `#` of `#7`.
@@ -182,7 +200,7 @@ package struct LandingHandler: Sendable {
         let ended = try await queues.index.landings(of: queue.repository, branch: queue.branch, limit: 20).map {
             MergeQueueStatus.Ended(
                 change: $0.change, head: $0.head, outcome: $0.outcome.rawValue, reason: $0.reason, commit: $0.commit,
-                runs: $0.runs.values.sorted(), endedAt: $0.endedAt)
+                runs: $0.runs.values.sorted(), endedAt: $0.endedAt, isUntested: $0.isUntested)
         }
         return MergeQueueStatus(
             repository: queue.repository, branch: queue.branch, target: queue.state.target,

@@ -2,6 +2,7 @@ import DaemonLog
 package import Watching
 package import Running
 import Concurrency
+import Foundation
 import Git
 package import Logging
 import MergeQueue
@@ -14,15 +15,18 @@ package struct MergeQueueService: Sendable {
     let queues: MergeQueues
     let declarations: LandingDeclarations
     let runs: RunQueue
+    let forge: any MergingForge
     let log: Logger
 
     package init(
-        watchers: Watchers, queues: MergeQueues, declarations: LandingDeclarations, runs: RunQueue, log: Logger
+        watchers: Watchers, queues: MergeQueues, declarations: LandingDeclarations, runs: RunQueue,
+        forge: any MergingForge, log: Logger
     ) {
         self.watchers = watchers
         self.queues = queues
         self.declarations = declarations
         self.runs = runs
+        self.forge = forge
         self.log = log
     }
 
@@ -37,8 +41,8 @@ package struct MergeQueueService: Sendable {
 
     private func lane(_ watcher: RepositoryWatcher) -> MergeQueueLane {
         MergeQueueLane(
-            repository: watcher.repository, queues: queues, declarations: declarations, runs: runs, log: log,
-            look: { await watcher.lookNow() })
+            repository: watcher.repository, queues: queues, declarations: declarations, runs: runs, forge: forge,
+            log: log, look: { await watcher.lookNow() })
     }
 }
 
@@ -51,27 +55,44 @@ actor MergeQueueLane {
     private let queues: MergeQueues
     private let declarations: LandingDeclarations
     private let runs: RunQueue
+    private let forge: any MergingForge
     private let log: Logger
     /// Observes the repository. The result tells whether the observation is complete.
     private let look: @Sendable () async -> Bool
-    /// Whether the target may have moved since the last observation.
-    private var needsLook = true
-    private var failures = 0
-    /// Number of consecutive pushes that were rejected.
-    private var rejections = 0
+    private var progress = Progress()
+
+    /// How it goes on at the moment.
+    private struct Progress {
+        /// Whether the target may have moved since the last observation.
+        var needsLook = true
+        var failures = 0
+        /// Number of consecutive pushes that were rejected.
+        var rejections = 0
+        /// The branches whose forge is not asked before a time.
+        var pauses: [String: Pause] = [:]
+    }
+
+    private struct Pause {
+        var until: ContinuousClock.Instant
+        /// How often in a row the forge was asked in vain.
+        var count: Int
+    }
 
     /// After this many rejected pushes, the queue freezes and a person has to resume it.
     private static let rejectionLimit = 3
     private static let longestPause = Duration.seconds(300)
+    /// A forge that asks for a longer pause than this is asked nevertheless.
+    private static let longestForgePause = Duration.seconds(3_600)
 
     init(
         repository: WatchedRepository, queues: MergeQueues, declarations: LandingDeclarations, runs: RunQueue,
-        log: Logger, look: @escaping @Sendable () async -> Bool
+        forge: any MergingForge, log: Logger, look: @escaping @Sendable () async -> Bool
     ) {
         self.repository = repository
         self.queues = queues
         self.declarations = declarations
         self.runs = runs
+        self.forge = forge
         self.log = log
         self.look = look
     }
@@ -83,21 +104,28 @@ actor MergeQueueLane {
             let seen = runs.board.news.mark(of: [])
             do {
                 try await settle()
-                failures = 0
+                progress.failures = 0
             } catch is CancellationError {
                 return
             } catch {
-                failures += 1
-                // Logs the first failure and then every tenth, as for a repository that can't be read.
-                if failures % 10 == 1 {
-                    log.error(
-                        "\(repository.name): the merge queue does not go on (\(failures) times in a row): \(error)",
-                        metadata: .code(.queueStopped, repository: repository.name))
-                }
+                progress.failures += 1
+                say("the merge queue does not go on", progress.failures, error)
             }
-            let pause = failures == 0 ? Self.longestPause : min(.seconds(1 << min(failures, 8)), Self.longestPause)
+            let failures = progress.failures
+            var pause = failures == 0 ? Self.longestPause : min(.seconds(1 << min(failures, 8)), Self.longestPause)
+            if let next = progress.pauses.values.map(\.until).min() {
+                pause = min(pause, max(next - .now, .milliseconds(50)))
+            }
             await runs.board.news.wait(since: seen, atMost: pause, isUrgent: failures == 0)
         }
+    }
+
+    /// Logs the first failure and then every tenth, as for a repository that can't be read.
+    private func say(_ what: String, _ count: Int, _ error: any Error) {
+        guard count % 10 == 1 else { return }
+        log.error(
+            "\(repository.name): \(what) (\(count) times in a row): \(error)",
+            metadata: .code(.queueStopped, repository: repository.name))
     }
 
     /// Cancels runs that an earlier process started and that no queue needs any more, and removes refs that a power cut
@@ -122,41 +150,63 @@ actor MergeQueueLane {
     /// Does everything that can be done now.
     func settle() async throws {
         for queue in try await queues.all(of: repository.name) {
-            let lane = BranchLane(
-                repository: repository, branch: queue.branch, queues: queues, declarations: declarations,
-                runs: LandingRuns(
-                    index: queues.index, queue: runs, repository: repository.name, branch: queue.branch),
-                log: log)
-            while true {
-                guard let state = try await queues.queue(of: repository.name, branch: queue.branch),
-                    !state.entries.isEmpty || state.intent != nil
-                else { break }
-                if needsLook {
-                    guard await look() else { throw LandingObstacle(reason: "the repository can't be read now") }
-                    needsLook = false
-                }
-                guard let step = try await lane.step(state) else { break }
-                try await note(step, lane)
+            let branch = queue.branch
+            if let pause = progress.pauses[branch], pause.until > .now { continue }
+            do {
+                try await settle(
+                    BranchLane(
+                        repository: repository, branch: branch, queues: queues, declarations: declarations,
+                        runs: LandingRuns(
+                            index: queues.index, queue: runs, repository: repository.name, branch: branch),
+                        forge: forge, log: log))
+                progress.pauses[branch] = nil
+            } catch let pause as LandingPause {
+                // The queues of other branches go on.
+                let count = (progress.pauses[branch]?.count ?? 0) + 1
+                let wanted = Duration.seconds(max(pause.until?.timeIntervalSinceNow ?? 0, 0))
+                let least = min(Duration.seconds(1 << min(count, 8)), Self.longestPause)
+                progress.pauses[branch] = Pause(
+                    until: .now + min(max(wanted, least), Self.longestForgePause), count: count)
+                say("change lands in \(branch) later", count, pause)
             }
+        }
+    }
+
+    private func settle(_ lane: BranchLane) async throws {
+        var hasOrdered = false
+        while let state = try await queues.queue(of: repository.name, branch: lane.branch),
+            !state.entries.isEmpty || state.intent != nil
+        {
+            // A forge merges on top of whatever is there, so the target is looked at just before.
+            if progress.needsLook || state.intent?.isByForge == true {
+                guard await look() else { throw LandingObstacle(reason: "the repository can't be read now") }
+                progress.needsLook = false
+            }
+            guard let step = try await lane.step(state) else { break }
+            if step == .ordered, hasOrdered {
+                throw LandingPause(reason: "the forge has merged a change that is not in \(lane.branch) yet")
+            }
+            hasOrdered = step == .ordered
+            try await note(step, lane)
         }
     }
 
     private func note(_ step: BranchLane.Step, _ lane: BranchLane) async throws {
         switch step {
         case .changed: break
-        case .landed:
+        case .landed, .ordered:
             // The repository is observed after each landing, so that each landing starts its own release.
-            (needsLook, rejections) = (true, 0)
+            (progress.needsLook, progress.rejections) = (true, 0)
         case .rejected(let reason):
-            rejections += 1
-            needsLook = true
-            guard rejections >= Self.rejectionLimit else {
+            progress.rejections += 1
+            progress.needsLook = true
+            guard progress.rejections >= Self.rejectionLimit else {
                 throw LandingObstacle(reason: reason)
             }
-            rejections = 0
+            progress.rejections = 0
             try await lane.apply(.refused(reason))
         case .unknown(let reason):
-            needsLook = true
+            progress.needsLook = true
             throw LandingObstacle(reason: reason)
         }
     }

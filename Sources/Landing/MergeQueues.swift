@@ -59,6 +59,27 @@ package struct MergeQueues: Sendable {
         }
     }
 
+    /// The place of a change in the merge queue of a branch.
+    package struct Place: Sendable {
+        package var branch: String
+        /// From 1 for the one that lands next.
+        package var position: Int
+        /// How many changes are in the queue.
+        package var count: Int
+    }
+
+    /// The places of the changes that are in a queue of the repository, by their names.
+    package func places(of repository: String) async throws -> [String: Place] {
+        var places: [String: Place] = [:]
+        for queue in try await all(of: repository) {
+            for (index, entry) in queue.state.entries.enumerated() {
+                places[entry.change] = Place(
+                    branch: queue.branch, position: index + 1, count: queue.state.entries.count)
+            }
+        }
+        return places
+    }
+
     /// What the queue of a branch has landed recently or is about to land, oldest first.
     package func landings(of repository: String, branch: String) async throws -> [LandedChange] {
         let records = try await index.landings(of: repository, branch: branch).reversed()
@@ -93,6 +114,8 @@ extension LandingRecord {
         switch departure.reason {
         case .landed(let commit, let tip):
             (outcome, self.commit, self.tip, self.method) = (.landed, commit, tip, method)
+        case .landedUntested(let commit):
+            (outcome, self.commit, tip, self.method, isUntested) = (.landed, commit, commit, method, true)
         case .landedElsewhere(let commit): (outcome, self.commit) = (.landedElsewhere, commit)
         case .failed(.conflict), .failed(.unmergeable): outcome = .conflict
         case .failed(.nothing): outcome = .landedElsewhere
@@ -125,12 +148,15 @@ extension Departure {
         let seen = runs.isEmpty ? "" : " (\(runs); `pipectl report \(self.runs.values.min() ?? 0)` says why)"
         return switch reason {
         case .landed(let commit, _): "landed as \(commit.prefix(10))"
+        case .landedUntested(let commit):
+            "landed as \(commit.prefix(10)), but untested: the forge merged it on top of something else than it was "
+                + "tested with; the next run of the branch tells whether it is good"
         case .landedElsewhere(let commit): "landed by other hands as \(commit.prefix(10))"
         case .failed(.failed): "a required workflow failed on the commit that would land\(seen)"
         case .failed(.flaky): "a required workflow was flaky at each attempt\(seen)"
         case .failed(let failure): failure.inWords
         case .pushed(let head):
-            "it was pushed to and is at \(head.prefix(10)) now; `pipectl land` queues the new commit"
+            "it was pushed to\(head.isEmpty ? "" : " and is at \(head.prefix(10)) now"); `pipectl land` queues the new commit"
         case .closed: "it was closed"
         case .withdrawn: "it was taken out of the queue"
         }

@@ -14,6 +14,8 @@ public struct QueueEntry: Sendable, Equatable, Codable, Identifiable {
     public var askedBy: String
     /// When the change was queued, in milliseconds since 1970.
     public var askedAt: Int
+    /// The label because of which it is in line; nil if a person asked for it by other means.
+    public var label: String?
 
     init(id: Int, _ wish: QueueWish) {
         self.id = id
@@ -23,6 +25,7 @@ public struct QueueEntry: Sendable, Equatable, Codable, Identifiable {
         priority = wish.priority
         askedBy = wish.askedBy
         askedAt = wish.askedAt
+        label = wish.label
     }
 }
 
@@ -35,9 +38,12 @@ public struct QueueWish: Sendable, Equatable {
     public var askedBy: String
     /// In milliseconds since 1970.
     public var askedAt: Int
+    /// The label that asks for it; nil if a person does by other means.
+    public var label: String?
 
     public init(
-        change: String, head: String, title: String = "", priority: Int = 0, askedBy: String = "", askedAt: Int = 0
+        change: String, head: String, title: String = "", priority: Int = 0, askedBy: String = "", askedAt: Int = 0,
+        label: String? = nil
     ) {
         self.change = change
         self.head = head
@@ -45,7 +51,16 @@ public struct QueueWish: Sendable, Equatable {
         self.priority = priority
         self.askedBy = askedBy
         self.askedAt = askedAt
+        self.label = label
     }
+}
+
+/// Who moves the target.
+public enum QueueMover: String, Sendable, Codable {
+    /// The queue, with a push that names the commit that it expects.
+    case push
+    /// A forge, which is asked to merge and makes commits of its own.
+    case forge
 }
 
 /// The rules of a queue, as the target declares them.
@@ -62,15 +77,19 @@ public struct QueueRules: Sendable, Equatable, Codable {
     public var depth: Int
     /// After this many attempts, the verdict "flaky" counts as failed; at least 1.
     public var attempts: Int
+    /// Who moves the target; nil, in states that an older version stored, means a push.
+    public var mover: QueueMover?
 
     public init(
         workflows: [String], method: String, definition: String = "", batchSize: Int = 4, depth: Int = 2,
-        attempts: Int = 2
+        attempts: Int = 2, mover: QueueMover = .push
     ) {
         self.workflows = workflows
         self.method = method
         self.definition = definition
-        self.batchSize = max(batchSize, 1)
+        self.mover = mover
+        // A forge merges one change at a time, and the target must never have a tree that no run passed.
+        self.batchSize = mover == .forge ? 1 : max(batchSize, 1)
         self.depth = max(depth, 1)
         self.attempts = max(attempts, 1)
     }

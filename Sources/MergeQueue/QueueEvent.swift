@@ -5,6 +5,8 @@ public enum QueueEvent: Sendable, Equatable {
     case enqueue(QueueWish)
     /// A request to remove a change from the queue.
     case withdraw(change: String)
+    /// The label because of which a change may be in line was taken away.
+    case unlabelled(change: String)
     /// The change was pushed to; `head` is its new commit.
     case pushed(change: String, head: String)
     /// The change is closed.
@@ -24,6 +26,10 @@ public enum QueueEvent: Sendable, Equatable {
     case landed(commit: String, QueueRules?)
     /// The push of the intended landing was finally rejected. The text is the reason.
     case refused(String)
+    /// The forge has merged the intended landing as this commit. `isTested` says whether its tree is the one that passed.
+    case merged(commit: String, isTested: Bool, QueueRules?)
+    /// The forge will never merge the intended landing: its changes leave for this reason.
+    case declined(Departure.Reason)
     /// The target is at a commit to which this queue did not move it.
     case targetMoved(to: String, QueueRules?)
 }
@@ -54,6 +60,8 @@ public enum QueueAction: Sendable, Equatable {
     case test(StackResult)
     /// Move the target to the commit, if it is still at the commit that the intent names.
     case push(LandingIntent)
+    /// Have the forge merge the change of the intent, if the target is still at the commit that the intent names.
+    case merge(LandingIntent)
 }
 
 /// An entry that has left the queue.
@@ -61,6 +69,8 @@ public struct Departure: Sendable, Equatable {
     public enum Reason: Sendable, Equatable {
         /// It landed. `commit` is its own last commit in the target, `tip` the commit to which the target was moved.
         case landed(commit: String, tip: String)
+        /// The forge merged it on top of something else than it was tested with: nothing is known about the result.
+        case landedUntested(commit: String)
         /// It was merged into the target, but not by this queue.
         case landedElsewhere(commit: String)
         case failed(QueueFailure)

@@ -29,7 +29,7 @@ public struct QueueState: Sendable, Equatable, Codable {
 
     /// What has to be done now. Each action leads to an event; until that event arrives, the action stays in the list.
     public var actions: [QueueAction] {
-        if let intent { return [.push(intent)] }
+        if let intent { return [intent.isByForge ? .merge(intent) : .push(intent)] }
         guard frozen == nil, rules != nil else { return [] }
         var actions: [QueueAction] = []
         for batch in line.batches {
@@ -82,6 +82,8 @@ public struct QueueState: Sendable, Equatable, Codable {
         switch event {
         case .enqueue(let wish): enqueue(wish)
         case .withdraw(let change): departures += leave(change, .withdrawn)
+        case .unlabelled(let change):
+            if entry(of: change)?.label != nil { departures += leave(change, .withdrawn) }
         case .pushed(let change, let head):
             if entry(of: change)?.head != head { departures += leave(change, .pushed(head: head)) }
         case .closed(let change): departures += leave(change, .closed)
@@ -94,6 +96,8 @@ public struct QueueState: Sendable, Equatable, Codable {
             change(commit) { result in result.runs.merge(runs) { $1 } }
         case .tested(let commit, let outcome): take(outcome, of: commit)
         case .landed(let commit, let rules): departures += land(commit, rules)
+        case .merged(let commit, let isTested, let rules): departures += merge(commit, isTested, rules)
+        case .declined(let reason): departures += decline(reason)
         case .refused(let reason):
             if intent != nil { (intent, frozen) = (nil, reason) }
         case .targetMoved(let commit, let rules): departures += move(to: commit, rules)
@@ -106,7 +110,9 @@ public struct QueueState: Sendable, Equatable, Codable {
         if let index = entries.firstIndex(where: { $0.change == wish.change }) {
             guard !isLanding(entries[index].id) else { return }
             if entries[index].head == wish.head {
-                entries[index].priority = wish.priority
+                // A label does not take back what a person asked for.
+                guard wish.label == nil else { return }
+                (entries[index].priority, entries[index].label) = (wish.priority, nil)
                 return sort()
             }
             entries.remove(at: index)
@@ -194,14 +200,29 @@ public struct QueueState: Sendable, Equatable, Codable {
 
     private mutating func land(_ commit: String, _ rules: QueueRules?) -> [Departure] {
         guard let landed = intent, landed.to == commit else { return [] }
+        return take(
+            landed, zip(landed.entries, landed.commits).map { ($0, .landed(commit: $1, tip: commit)) }, commit, rules)
+    }
+
+    private mutating func merge(_ commit: String, _ isTested: Bool, _ rules: QueueRules?) -> [Departure] {
+        guard let landed = intent, landed.isByForge else { return [] }
+        let reason: Departure.Reason = isTested ? .landed(commit: commit, tip: commit) : .landedUntested(commit: commit)
+        // What was tested on top of it, was tested on top of another tree.
+        if !isTested { results.removeAll { $0.entries != landed.entries } }
+        return take(landed, landed.entries.map { ($0, reason) }, commit, rules)
+    }
+
+    /// Ends the intended landing, by which the target is at `commit` now.
+    private mutating func take(
+        _ landed: LandingIntent, _ reasons: [(Int, Departure.Reason)], _ commit: String, _ rules: QueueRules?
+    ) -> [Departure] {
         let all = runs(of: landed.entries)
-        var departures: [Departure] = []
-        for (id, own) in zip(landed.entries, landed.commits) {
-            guard let entry = entry(id) else { continue }
-            departures.append(Departure(entry: entry, reason: .landed(commit: own, tip: commit), runs: all))
+        let departures = reasons.compactMap { id, reason in
+            entry(id).map { Departure(entry: $0, reason: reason, runs: all) }
         }
         entries.removeAll { landed.entries.contains($0.id) }
         (target, intent) = (commit, nil)
+        // A forge's commit has the same tree as the tested one, so what was tested on top of that stays tested.
         // The stacks that were built on top of the landed entries are now on top of the target, with the same commits.
         results = results.compactMap { result in
             guard result.entries.count > landed.entries.count, result.entries.starts(with: landed.entries) else {
@@ -213,6 +234,15 @@ public struct QueueState: Sendable, Equatable, Codable {
             return result
         }
         obey(rules)
+        return departures
+    }
+
+    /// The changes of the intended landing leave without having landed.
+    private mutating func decline(_ reason: Departure.Reason) -> [Departure] {
+        guard let declined = intent else { return [] }
+        let departures = declined.entries.compactMap(entry).map { Departure(entry: $0, reason: reason) }
+        intent = nil
+        entries.removeAll { declined.entries.contains($0.id) }
         return departures
     }
 
@@ -253,7 +283,8 @@ public struct QueueState: Sendable, Equatable, Codable {
             result.status == .passed
         {
             intent = LandingIntent(
-                entries: first.entries, commits: result.commits, from: target, to: result.commit, tree: result.tree)
+                entries: first.entries, commits: result.commits, from: target, to: result.commit, tree: result.tree,
+                mover: rules?.mover)
         }
         forget()
         return departures

@@ -80,12 +80,20 @@ public struct LandingIntent: Sendable, Equatable, Codable {
     public var to: String
     /// The tree of the commit that passed.
     public var tree: String
+    /// Who was to move the target when it was decided; nil, in states that an older version stored, means a push.
+    public var mover: QueueMover?
 
-    public init(entries: [Int], commits: [String], from: String, to: String, tree: String) {
+    public init(
+        entries: [Int], commits: [String], from: String, to: String, tree: String, mover: QueueMover? = .push
+    ) {
         self.entries = entries
         self.commits = commits
         self.from = from
         self.to = to
         self.tree = tree
+        self.mover = mover
     }
+
+    /// Whether a forge merges it.
+    public var isByForge: Bool { mover == .forge }
 }

@@ -82,7 +82,10 @@ struct MarkdownReport {
         text += "\(MarkdownText.code(report.workflow)) run \(report.id)\n\n"
         text += "\(MarkdownText.inline(report.reason, limit: 600))\n\n"
         if let change = report.change {
-            text += "- change \(MarkdownText.code(change.name)): \(MarkdownText.code(change.title))\n"
+            text += "- change \(MarkdownText.code(change.name)): \(MarkdownText.code(change.title)) "
+            text += "by \(MarkdownText.code(change.author, limit: 100))\(change.isDraft ? ", a draft" : "")\n"
+            let labels = ReportFacts.labels(change).map { MarkdownText.code($0, limit: 100) }
+            if !labels.isEmpty { text += "- labels: \(labels.joined(separator: ", "))\n" }
             text += "- head `\(commit(change.head))`, target \(MarkdownText.code(change.target)) "
             text += "at `\(commit(change.targetCommit))`"
             text +=

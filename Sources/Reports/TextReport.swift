@@ -50,7 +50,9 @@ struct TextReport {
         line("")
         if let change = report.change {
             let title = "\(TerminalText.name(change.name)): \(TerminalText.name(change.title))"
-            row("change", "\(title) (\(TerminalText.name(change.author)))")
+            row("change", "\(title) (\(TerminalText.name(change.author))\(change.isDraft ? ", draft" : ""))")
+            let labels = ReportFacts.labels(change).map { TerminalText.name($0) }
+            if !labels.isEmpty { row("labels", labels.joined(separator: ", ")) }
             row("head", Wording.short(change.head))
             row("target", "\(TerminalText.name(change.target)) at \(Wording.short(change.targetCommit))")
             let tested = report.testedCommit.map { "\(Wording.short($0)), \(ReportFacts.whatIsTested(report))" }

@@ -26,6 +26,19 @@ extension Index {
         }
     }
 
+    /// All conflicts of a repository, each from both sides.
+    public func earlyConflicts(in repository: String) async throws -> [EarlyConflict] {
+        try await shortRead { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT facts FROM earlyConflict JOIN repository ON repository.id = earlyConflict.repository
+                    WHERE name = ? ORDER BY change, other
+                    """, arguments: [repository]
+            ).map { try ArchiveJSON.decode(EarlyConflict.self, from: $0) }
+        }
+    }
+
     /// The open changes that a change conflicts with, by name.
     public func earlyConflicts(of change: String, in repository: String) async throws -> [EarlyConflict] {
         try await shortRead { db in

@@ -11,9 +11,38 @@ public struct ForgeChangeRecord: Sendable, Equatable {
     public var facts: ChangeFacts
     /// The facts that runs were decided by; nil before the first time.
     public var decided: ChangeFacts?
+    /// What is known of each of its labels, by name.
+    public var labels: [String: LabelMark]
 
-    public init(name: String, facts: ChangeFacts, decided: ChangeFacts? = nil) {
-        (self.name, self.facts, self.decided) = (name, facts, decided)
+    public init(
+        name: String, facts: ChangeFacts, decided: ChangeFacts? = nil, labels: [String: LabelMark] = [:]
+    ) {
+        (self.name, self.facts, self.decided, self.labels) = (name, facts, decided, labels)
+    }
+}
+
+/// What is known of a label of a change, from the moment at which it is there.
+public struct LabelMark: Sendable, Equatable, Codable {
+    /// The head at which the change was without the label and then had it; nil if it moved meanwhile, or had the label when
+    /// the forge first told about it.
+    public var head: String?
+    /// The head that was put in line because of the label.
+    public var done: String?
+
+    public init(head: String? = nil, done: String? = nil) { (self.head, self.done) = (head, done) }
+
+    /// The marks of a change's labels when its facts are replaced.
+    static func marks(_ marks: [String: LabelMark], old: ChangeFacts?, new: ChangeFacts, isBaseline: Bool)
+        -> [String: LabelMark]
+    {
+        Dictionary(
+            new.labels.map { label in
+                if let mark = marks[label] { return (label, mark) }
+                // What was labelled before the connection is no request.
+                guard let old else { return (label, LabelMark(done: isBaseline ? new.head : nil)) }
+                let isSeen = old.head == new.head && !old.labels.contains(label)
+                return (label, LabelMark(head: isSeen ? new.head : nil))
+            }, uniquingKeysWith: { first, _ in first })
     }
 }
 
@@ -117,22 +146,27 @@ extension Index {
                 let text = try ArchiveJSON.compactText(new)
                 let row = try Row.fetchOne(
                     db.cachedStatement(
-                        sql: "SELECT facts, decided FROM forgeChange WHERE repository = ? AND name = ?"),
+                        sql: "SELECT facts, decided, labels FROM forgeChange WHERE repository = ? AND name = ?"),
                     arguments: [forge, name])
+                var known: ChangeFacts?
                 if let row {
                     let old = try ArchiveJSON.decode(ChangeFacts.self, from: row["facts"] as String)
+                    known = old
                     if old.pusher != new.pusher { news.withOtherPusher.append(name) }
                     if row["decided"] as String? != text { news.undecided.append(name) }
                 } else {
                     news.withOtherPusher.append(name)
                     if !isBaseline { news.undecided.append(name) }
                 }
+                let marks = LabelMark.marks(
+                    try (row?["labels"]).map { try ArchiveJSON.decode([String: LabelMark].self, from: $0 as String) }
+                        ?? [:], old: known, new: new, isBaseline: isBaseline)
                 try db.cachedStatement(
                     sql: """
-                        INSERT INTO forgeChange (repository, name, facts, decided) VALUES (?, ?, ?, ?)
-                        ON CONFLICT (repository, name) DO UPDATE SET facts = excluded.facts
+                        INSERT INTO forgeChange (repository, name, facts, decided, labels) VALUES (?, ?, ?, ?, ?)
+                        ON CONFLICT (repository, name) DO UPDATE SET facts = excluded.facts, labels = excluded.labels
                         """
-                ).execute(arguments: [forge, name, text, isBaseline ? text : nil])
+                ).execute(arguments: [forge, name, text, isBaseline ? text : nil, try ArchiveJSON.compactText(marks)])
             }
             return news
         }
@@ -145,7 +179,7 @@ extension Index {
             return try names.sorted().compactMap { name in
                 try Row.fetchOne(
                     db.cachedStatement(
-                        sql: "SELECT name, facts, decided FROM forgeChange WHERE repository = ? AND name = ?"),
+                        sql: "SELECT name, facts, decided, labels FROM forgeChange WHERE repository = ? AND name = ?"),
                     arguments: [forge, name]
                 ).map(Self.forgeChange)
             }
@@ -158,7 +192,7 @@ extension Index {
             try Row.fetchAll(
                 db.cachedStatement(
                     sql: """
-                        SELECT forgeChange.name, facts, decided FROM forgeChange
+                        SELECT forgeChange.name, facts, decided, labels FROM forgeChange
                         JOIN repository ON repository.id = forgeChange.repository
                         WHERE repository.name = ? AND decided IS NOT facts ORDER BY forgeChange.name
                         """), arguments: [repository]
@@ -169,7 +203,39 @@ extension Index {
     private static func forgeChange(_ row: Row) throws -> ForgeChangeRecord {
         ForgeChangeRecord(
             name: row["name"], facts: try ArchiveJSON.decode(ChangeFacts.self, from: row["facts"] as String),
-            decided: try (row["decided"] as String?).map { try ArchiveJSON.decode(ChangeFacts.self, from: $0) })
+            decided: try (row["decided"] as String?).map { try ArchiveJSON.decode(ChangeFacts.self, from: $0) },
+            labels: try ArchiveJSON.decode([String: LabelMark].self, from: row["labels"] as String))
+    }
+
+    /// The changes that have labels at the forge of `repository`, by name.
+    public func labelledForgeChanges(of repository: String) async throws -> [ForgeChangeRecord] {
+        try await read { db in
+            guard let forge = try Self.forgeID(repository, db) else { return [] }
+            return try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT name, facts, decided, labels FROM forgeChange
+                        WHERE repository = ? AND labels <> '{}' ORDER BY name
+                        """), arguments: [forge]
+            ).map(Self.forgeChange)
+        }
+    }
+
+    /// Notes that `head` of a change was put in line because of `label`; nothing if the label is gone by now.
+    public func noteLabel(_ label: String, done head: String, of change: String, in repository: String) async throws {
+        try await write { db in
+            guard let forge = try Self.forgeID(repository, db),
+                let text = try String.fetchOne(
+                    db, sql: "SELECT labels FROM forgeChange WHERE repository = ? AND name = ?",
+                    arguments: [forge, change])
+            else { return }
+            var marks = try ArchiveJSON.decode([String: LabelMark].self, from: text)
+            guard marks[label] != nil else { return }
+            marks[label]?.done = head
+            try db.execute(
+                sql: "UPDATE forgeChange SET labels = ? WHERE repository = ? AND name = ?",
+                arguments: [try ArchiveJSON.compactText(marks), forge, change])
+        }
     }
 
     /// Notes that runs of a change were decided by `facts`; newer facts stay undecided.

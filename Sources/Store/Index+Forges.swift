@@ -183,6 +183,18 @@ extension Index {
         try await forgeItems("refusal IS NOT NULL ORDER BY forgeItem.id DESC LIMIT ?", repository, [limit])
     }
 
+    /// The newest wanted states of the things of a repository whose names begin with `prefix`.
+    public func wantedForgeItems(of repository: String, beginning prefix: String) async throws -> [String] {
+        try await read { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT wanted FROM forgeItem JOIN repository ON repository.id = forgeItem.repository
+                    WHERE name = ?1 AND substr(thing, 1, length(?2)) = ?2 ORDER BY forgeItem.id
+                    """, arguments: [repository, prefix])
+        }
+    }
+
     private func forgeItems(_ condition: String, _ repository: String, _ values: [Int]) async throws -> [ForgeItem] {
         try await read { db in
             try Row.fetchAll(

@@ -76,13 +76,13 @@ extension Index {
         try db.execute(
             sql: """
                 INSERT INTO landing (repository, branch, change, head, outcome, reason, commitID, tip, method, runs,
-                    askedBy, askedAt, endedAt)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    askedBy, askedAt, endedAt, isUntested)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 repository, branch, record.change, record.head, record.outcome.rawValue, record.reason, record.commit,
                 record.tip, record.method, try ArchiveJSON.compactText(record.runs), record.askedBy,
-                record.askedAt.milliseconds, record.endedAt.milliseconds,
+                record.askedAt.milliseconds, record.endedAt.milliseconds, record.isUntested,
             ])
     }
 
@@ -106,6 +106,7 @@ extension Index {
             change: row["change"], head: row["head"], outcome: outcome, reason: row["reason"], commit: row["commitID"],
             tip: row["tip"], method: row["method"],
             runs: try ArchiveJSON.decode([String: Int64].self, from: row["runs"] as String), askedBy: row["askedBy"],
-            askedAt: Date(milliseconds: row["askedAt"]), endedAt: Date(milliseconds: row["endedAt"]))
+            askedAt: Date(milliseconds: row["askedAt"]), endedAt: Date(milliseconds: row["endedAt"]),
+            isUntested: row["isUntested"])
     }
 }

@@ -44,6 +44,13 @@ extension Index {
         migrator.registerMigration("forgeDelivery") { db in try createForgeDelivery(db) }
         migrator.registerMigration("forgeChange") { db in try createForgeChange(db) }
         migrator.registerMigration("heldBack") { db in try createHeldBack(db) }
+        migrator.registerMigration("landingUntested") { db in
+            try db.alter(table: "landing") { $0.add(column: "isUntested", .boolean).notNull().defaults(to: false) }
+        }
+        migrator.registerMigration("forgeLabel") { db in
+            // By the names of labels, as JSON.
+            try db.alter(table: "forgeChange") { $0.add(column: "labels", .text).notNull().defaults(to: "{}") }
+        }
         return migrator
     }
 

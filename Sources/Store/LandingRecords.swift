@@ -49,10 +49,13 @@ public struct LandingRecord: Sendable, Equatable, Codable {
     public var askedAt: Date
     /// When it left the queue.
     public var endedAt: Date
+    /// Whether it landed on top of something else than it was tested with.
+    public var isUntested: Bool
 
     public init(
         change: String, head: String, outcome: Outcome, reason: String, commit: String? = nil, tip: String? = nil,
-        method: String? = nil, runs: [String: Int64] = [:], askedBy: String, askedAt: Date, endedAt: Date
+        method: String? = nil, runs: [String: Int64] = [:], askedBy: String, askedAt: Date, endedAt: Date,
+        isUntested: Bool = false
     ) {
         self.change = change
         self.head = head
@@ -65,6 +68,7 @@ public struct LandingRecord: Sendable, Equatable, Codable {
         self.askedBy = askedBy
         self.askedAt = askedAt
         self.endedAt = endedAt
+        self.isUntested = isUntested
     }
 }
 

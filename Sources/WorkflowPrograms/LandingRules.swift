@@ -67,7 +67,14 @@ extension LandingDeclaration {
         check(batchSize, 1...64, "the batch size")
         check(depth, 1...32, "the depth")
         check(attempts, 1...10, "the number of attempts")
+        if let label, !Self.isLabel(label) {
+            problems.append("the label of the landing into \"\(branch)\" is empty, too long or not one line")
+        }
         return problems
+    }
+
+    private static func isLabel(_ name: String) -> Bool {
+        !name.allSatisfy(\.isWhitespace) && name.utf8.count <= 255 && !name.unicodeScalars.contains { $0.value < 0x20 }
     }
 
     /// Whether Git would take it as the name of a branch: git-check-ref-format(1).

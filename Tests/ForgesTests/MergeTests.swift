@@ -21,18 +21,31 @@ private struct MergePlace {
     static let landed = String(repeating: "b", count: 40)
 
     func merge(_ method: ForgeMerge.Method = .squash) async throws -> (ForgeMerged, [ForgeDouble.Asked]) {
+        try await ask(method) { try await $0.merge($1) }
+    }
+
+    /// What the forge says about the change, without an order.
+    func lookedUp() async throws -> (ForgeMerged?, [ForgeDouble.Asked]) {
+        try await ask { try await $0.merged($1) }
+    }
+
+    private func ask<Answer: Sendable>(
+        _ method: ForgeMerge.Method = .squash,
+        _ body: (any ForgeMergeService, ForgeMerge) async throws -> Answer
+    ) async throws -> (Answer, [ForgeDouble.Asked]) {
         let double = try await ForgeDouble { asked in
             if asked.method != "GET" { return order }
             return lookUp ?? .json(200, change)
         }
         let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeClient.configuration)
-        let result: Result<ForgeMerged, any Error>
+        let result: Result<Answer, any Error>
         do {
             let address = try ForgeAddress(
                 "\(double.url)/octo/hello", kind: kind, api: kind == .github ? double.url : nil)
             let service = try ForgeSession(address, .token("token-123"), http: http).service
             result = .success(
-                try await service.merge(
+                try await body(
+                    service,
                     ForgeMerge(change: 7, head: Self.tested, method: method, title: "Greet", message: "Why")))
         } catch { result = .failure(error) }
         try await http.shutdown()
@@ -87,6 +100,28 @@ private struct MergePlace {
         for answer in [ForgeDouble.Answer.json(405, #"{"message": "not mergeable"}"#), .cut] {
             let (merged, _) = try await MergePlace(kind: kind, order: answer, isMerged: true).merge()
             #expect(merged.commit == MergePlace.landed)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: ForgeKind.allCases)
+    func `a look-up merges nothing`(kind: ForgeKind) async throws {
+        let order = MergePlace.done(kind)
+        for isMerged in [false, true] {
+            let (found, requests) = try await MergePlace(kind: kind, order: order, isMerged: isMerged).lookedUp()
+            #expect(found?.commit == (isMerged ? MergePlace.landed : nil))
+            #expect(requests.allSatisfy { $0.method == "GET" })
+        }
+        let other = String(repeating: "c", count: 40)
+        let cases: [(MergePlace, ForgeMergeError.Code)] = [
+            (MergePlace(kind: kind, order: order, isMerged: true, head: other), .headMoved),
+            (MergePlace(kind: kind, order: order, lookUp: .json(403, "{}")), .notAllowed),
+            (MergePlace(kind: kind, order: order, lookUp: .json(404, "{}")), .notAllowed),
+            (MergePlace(kind: kind, order: order, lookUp: .json(502, "{}")), .notNow),
+            (MergePlace(kind: kind, order: order, lookUp: .cut), .notNow),
+        ]
+        for (number, (place, code)) in cases.enumerated() {
+            let error = await #expect(throws: ForgeMergeError.self, "case \(number)") { try await place.lookedUp() }
+            #expect(error?.code == code, "case \(number): \(error?.description ?? "")")
         }
     }
 

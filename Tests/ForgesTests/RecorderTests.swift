@@ -9,8 +9,8 @@ import Testing
 @testable import Forges
 
 @Suite struct RecorderTests {
-    private func recorder(_ index: Store.Index) -> ForgeRecorder {
-        ForgeRecorder(repository: "alpha", index: index) { summary in
+    private func recorder(_ index: Store.Index, places: [String: QueuePlace] = [:]) -> ForgeRecorder {
+        ForgeRecorder(repository: "alpha", index: index, places: { places }) { summary in
             var report = Sample.report(summary.id)
             report.verdict = summary.verdict ?? .passed
             return ForgeRunFacts(
@@ -59,6 +59,56 @@ import Testing
         #expect(comment.change == 7 && comment.isNews)
         // Nothing is looked at twice.
         #expect(try await index.forgeNews(of: "alpha").isEmpty)
+    }
+
+    /// The comment at change 7, as the outbox has it.
+    private func comment(_ index: Store.Index) async throws -> CommentState? {
+        try await wanted(index).compactMap { if case .comment(let state) = $0 { state } else { nil } }
+            .first { $0.change == 7 }
+    }
+
+    @Test func `a comment tells conflicts and the place in the queue, and is recorded anew when they change`()
+        async throws
+    {
+        let index = try await connected()
+        for name in ["7", "9"] { try await index.setChange(Sample.change(name, .open), of: "alpha") }
+        let head = Sample.request().head
+        _ = try await index.completed(Sample.request())
+        var told = try await recorder(index).told()
+        try await recorder(index).record()
+        try await recorder(index).recordCircumstances(&told)
+        let plain = try #require(try await comment(index))
+        #expect(!plain.isNews && plain.about == nil && plain.body.split(separator: "\n").count == 1)
+
+        let place = ["7": QueuePlace(branch: "main", position: 2, count: 3)]
+        try await recorder(index, places: place).recordCircumstances(&told)
+        let queued = try #require(try await comment(index))
+        #expect(!queued.isNews, "a place alone makes no comment")
+        #expect(queued.body.split(separator: "\n").count == 2 && queued.body.contains("place 2 of 3"))
+
+        try await index.setEarlyConflicts(
+            [EarlyConflict(change: "7", head: head, other: "9", otherHead: head, paths: ["a.txt"])], of: "alpha")
+        try await recorder(index, places: place).recordCircumstances(&told)
+        let conflicting = try #require(try await comment(index))
+        #expect(conflicting.isNews && conflicting.body.contains("`9`") && conflicting.body.contains("`a.txt`"))
+        // The other change has no run that ended, so it gets no comment.
+        #expect(try await wanted(index).count == 2)
+
+        // A daemon that comes later knows what the comment says, also that it is out of date.
+        try await index.setEarlyConflicts([], of: "alpha")
+        var later = try await recorder(index).told()
+        try await recorder(index).recordCircumstances(&later)
+        #expect(try await comment(index) == plain)
+    }
+
+    @Test func `a conflict of an older push is not told`() async throws {
+        let index = try await connected()
+        try await index.setChange(Sample.change("7", .open), of: "alpha")
+        try await index.setEarlyConflicts(
+            [EarlyConflict(change: "7", head: "old", other: "9", otherHead: "x", paths: ["a"])], of: "alpha")
+        _ = try await index.completed(Sample.request())
+        try await recorder(index).record()
+        #expect(try await comment(index)?.about == nil)
     }
 
     @Test func `a run that was accepted before the connection, and ended, is not shown`() async throws {
@@ -158,7 +208,12 @@ import Testing
         summary.title = text
         let facts = ForgeRunFacts(summary: summary, document: ReportDocument(report: report, tests: [test]))
         let check = CheckRenderer.check(facts)
-        let comment = try #require(CommentRenderer.comment(7, runs: [facts]))
+        let circumstances = ChangeCircumstances(
+            conflicts: [
+                EarlyConflict(
+                    change: "7", head: "h", other: text, otherHead: "o", paths: Array(repeating: text, count: 9))
+            ], place: QueuePlace(branch: text, position: 1, count: 1))
+        let comment = try #require(CommentRenderer.comment(7, runs: [facts], circumstances: circumstances))
         for markdown in [check.summary, comment.body] {
             let outside = Self.withoutCode(markdown)
             for forbidden in [
@@ -211,6 +266,18 @@ import Testing
         var report = Sample.report(3)
         report.findings = [Finding(rule: "r", severity: .error, message: "m", file: path, line: 1)]
         #expect(CheckRenderer.annotations(ReportDocument(report: report)).isEmpty)
+    }
+
+    @Test func `conflicts are named up to a number`() {
+        let many = (1...30).map { number in
+            EarlyConflict(
+                change: "7", head: "h", other: "\(number)", otherHead: "o",
+                paths: (1...20).map { "file\($0)" + String(repeating: "x", count: 1_000) })
+        }
+        let text = ChangeCircumstances(conflicts: many).markdown
+        #expect(text.contains("and 25 more changes") && text.contains("and 15 more"))
+        #expect(text.utf8.count < 10_000)
+        #expect(ChangeCircumstances().markdown.isEmpty && ChangeCircumstances().key == nil)
     }
 
     @Test func `a change that passes gets no comment, or one line`() throws {

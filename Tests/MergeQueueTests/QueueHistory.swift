@@ -18,6 +18,8 @@ struct QueueHistory {
         case landedBad(String)
         case leftGood(String)
         case wrongParent
+        case batchForForge
+        case wrongClaim(String)
         case stuck
     }
 
@@ -27,8 +29,10 @@ struct QueueHistory {
     private var content: [String: Content] = ["base": Content()]
     private var tip = "base"
     private var pushes = 0
-    /// Commits that a run passed.
-    private var passed: Set<String> = []
+    /// What a run passed.
+    private var passed: Set<Content> = []
+    /// The commits as which the forge has merged changes.
+    private var merged: [String: String] = [:]
     private var tries: [String: Int] = [:]
     private let rules: QueueRules
     private let bad: Set<String>
@@ -41,12 +45,14 @@ struct QueueHistory {
     private(set) var left: [String: Departure.Reason] = [:]
     private var asked: Set<String> = []
     private(set) var kills = 0
+    /// Landings by the forge on top of something else than was tested.
+    private(set) var untested = 0
 
-    init(seed: Int) {
+    init(seed: Int, mover: QueueMover = .push) {
         var random = SplitMix64(seed: seed)
         rules = QueueRules(
             workflows: ["test"], method: "merge", definition: "d", batchSize: 1 + random.below(6),
-            depth: 1 + random.below(4), attempts: 1 + random.below(3))
+            depth: 1 + random.below(4), attempts: 1 + random.below(3), mover: mover)
         func some(_ count: Int) -> Set<String> { Set((1...12).map(String.init).filter { _ in random.once(in: count) }) }
         (bad, clashes, flaky, unmergeable) = (some(6), some(8), some(5), some(9))
         self.random = random
@@ -113,6 +119,10 @@ struct QueueHistory {
     private mutating func observe() throws {
         if let intent = stored.intent, intent.to == tip {
             try happen(.landed(commit: tip, rules))
+        } else if let intent = stored.intent, intent.isByForge, tip != intent.from,
+            let commit = intent.entries.first.flatMap(stored.entry).flatMap({ merged[$0.change] })
+        {
+            try happen(.merged(commit: commit, isTested: content[commit] == content[intent.to], rules))
         } else if tip != stored.target {
             try happen(.targetMoved(to: tip, rules))
         }
@@ -127,7 +137,13 @@ struct QueueHistory {
                 guard content[commit]?.changes.last == change, content[tip]?.changes.contains(change) == true else {
                     throw Violation.wrongParent
                 }
+                guard content[tip].map(passed.contains) == true else { throw Violation.wrongClaim(change) }
                 landed.append(change)
+            case .landedUntested(let commit):
+                guard !landed.contains(change) else { throw Violation.landedTwice(change) }
+                guard content[commit].map(passed.contains) == false else { throw Violation.wrongClaim(change) }
+                landed.append(change)
+                untested += 1
             case .failed:
                 left[change] = departure.reason
                 guard mayFail(change) else { throw Violation.leftGood(change) }
@@ -145,10 +161,15 @@ struct QueueHistory {
     }
 
     private mutating func pushByOthers() throws {
-        pushes += 1
-        tip = name(Content(changes: content[tip]?.changes ?? [], pushes: pushes))
-        passed.insert(tip)
+        moveTarget()
         try observe()
+    }
+
+    private mutating func moveTarget() {
+        pushes += 1
+        let new = Content(changes: content[tip]?.changes ?? [], pushes: pushes)
+        tip = name(new)
+        passed.insert(new)
     }
 
     private mutating func name(_ made: Content) -> String {
@@ -171,9 +192,10 @@ struct QueueHistory {
             }
             tries[result.commit, default: 0] += 1
             let outcome = verdict(of: result.commit)
-            if outcome == .passed { passed.insert(result.commit) }
+            if outcome == .passed, let tested = content[result.commit] { passed.insert(tested) }
             try happen(.tested(commit: result.commit, outcome))
         case .push(let intent): try push(intent)
+        case .merge(let intent): try merge(intent)
         }
     }
 
@@ -192,7 +214,7 @@ struct QueueHistory {
 
     private mutating func push(_ intent: LandingIntent) throws {
         guard intent.from == tip else { return try observe() }
-        guard passed.contains(intent.to) else { throw Violation.untested(intent.to) }
+        guard content[intent.to].map(passed.contains) == true else { throw Violation.untested(intent.to) }
         if random.once(in: 20) { return try happen(.refused("a hook said no")) }
         let (before, after) = (content[tip]?.changes ?? [], content[intent.to]?.changes ?? [])
         guard after.starts(with: before), Set(after).count == after.count else { throw Violation.wrongParent }
@@ -201,6 +223,33 @@ struct QueueHistory {
         // The daemon may die between the push and the moment at which it knows.
         if dies() { return try observe() }
         try happen(.landed(commit: tip, rules))
+    }
+
+    /// What a forge does: it merges on top of whatever is there, and not always.
+    private mutating func merge(_ intent: LandingIntent) throws {
+        guard intent.from == tip else { return try observe() }
+        guard content[intent.to].map(passed.contains) == true else { throw Violation.untested(intent.to) }
+        guard let change = stored.entry(intent.entries[0])?.change, intent.entries.count == 1 else {
+            throw Violation.batchForForge
+        }
+        // Between the look and the order, and before the answer.
+        if random.once(in: 6) { moveTarget() }
+        switch random.below(16) {
+        case 0: return
+        case 1: return try happen(.refused("the credential may not"))
+        case 2: return try happen(.declined(.pushed(head: "new")))
+        default: break
+        }
+        var there = content[tip] ?? Content()
+        guard !there.changes.contains(change) else { throw Violation.landedTwice(change) }
+        there.changes.append(change)
+        tip = "forge \(merged.count)"
+        content[tip] = there
+        merged[change] = tip
+        // The daemon may die before it knows.
+        if dies() { return try observe() }
+        if random.once(in: 8) { moveTarget() }
+        try observe()
     }
 
     private mutating func verdict(of commit: String) -> TestOutcome {

@@ -13,11 +13,11 @@ import Testing
         return Array(1...(environment["PIPECTL_HISTORIES"].flatMap { Int($0) } ?? 3_000))
     }
 
-    @Test(.timeLimit(.minutes(5))) func `the target is only where it was tested, and no change is lost or lands twice`()
-    {
-        var (landed, left, kills) = (0, 0, 0)
+    @Test(.timeLimit(.minutes(5)), arguments: [QueueMover.push, .forge])
+    func `the target is only where it was tested, and no change is lost or lands twice`(mover: QueueMover) {
+        var (landed, left, kills, untested) = (0, 0, 0, 0)
         for seed in Self.seeds() {
-            var history = QueueHistory(seed: seed)
+            var history = QueueHistory(seed: seed, mover: mover)
             do { try history.play() } catch {
                 Issue.record("PIPECTL_SEED=\(seed): \(error)")
                 return
@@ -25,8 +25,11 @@ import Testing
             landed += history.landed.count
             left += history.left.count
             kills += history.kills
+            untested += history.untested
         }
         // The histories are worth something only if all of it happens.
         #expect(landed > 0 && left > 0 && kills > 0)
+        #expect((untested > 0) == (mover == .forge))
+        #expect(untested < landed / 2)
     }
 }

@@ -51,7 +51,7 @@ struct QueueSimulation {
                     _ = state.apply(.started(commit: result.commit, runs: ["test": Int64(outcome.runs)]))
                     isWaiting = false
                 case .test: continue
-                case .push(let intent):
+                case .push(let intent), .merge(let intent):
                     outcome.landed += state.apply(.landed(commit: intent.to, rules)).count {
                         if case .landed = $0.reason { true } else { false }
                     }

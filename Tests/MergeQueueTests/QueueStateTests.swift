@@ -191,6 +191,78 @@ import Testing
         #expect(state.intent?.to == "T+1")
     }
 
+    // MARK: Merged by a forge
+
+    private static func byForge(_ count: Int) -> QueueState {
+        var state = queue(
+            count, QueueRules(workflows: ["test"], method: "squash", batchSize: 4, depth: 3, mover: .forge))
+        build(&state)
+        start(&state)
+        return state
+    }
+
+    @Test func `a forge merges one change at a time, and what has the same tree stays tested`() throws {
+        var state = Self.byForge(2)
+        #expect(Self.tested(state) == ["T+1", "T+1+2"])
+        _ = state.apply(.tested(commit: "T+1+2", .passed))
+        _ = state.apply(.tested(commit: "T+1", .passed))
+        #expect(state.actions == [.merge(try #require(state.intent))])
+        let departures = state.apply(.merged(commit: "F1", isTested: true, state.rules))
+        #expect(departures.map(\.reason) == [.landed(commit: "F1", tip: "F1")])
+        #expect(state.target == "F1" && state.intent?.from == "F1" && state.intent?.to == "T+1+2")
+        #expect(state.intent?.tree == "T+1+2")
+    }
+
+    @Test func `what the forge merged on top of something else is untested, and all is tested anew`() {
+        var state = Self.byForge(2)
+        _ = state.apply(.tested(commit: "T+1+2", .passed))
+        _ = state.apply(.tested(commit: "T+1", .passed))
+        let departures = state.apply(.merged(commit: "F1", isTested: false, state.rules))
+        #expect(departures.map(\.reason) == [.landedUntested(commit: "F1")])
+        #expect(state.intent == nil && state.results.isEmpty)
+        Self.build(&state)
+        #expect(Self.tested(state) == ["F1+2"])
+    }
+
+    @Test func `a change that the forge declines leaves, and an event without an intent changes nothing`() {
+        var state = Self.byForge(2)
+        _ = state.apply(.tested(commit: "T+1", .passed))
+        #expect(state.apply(.declined(.pushed(head: "new"))).map(\.entry.change) == ["1"])
+        #expect(state.intent == nil && state.entries.map(\.change) == ["2"])
+        let before = state
+        #expect(state.apply(.declined(.closed)).isEmpty)
+        #expect(state.apply(.merged(commit: "F", isTested: true, nil)).isEmpty)
+        #expect(state == before)
+    }
+
+    @Test func `a forge that fast-forwards to the tested commit has landed it`() {
+        var state = Self.byForge(1)
+        _ = state.apply(.tested(commit: "T+1", .passed))
+        #expect(state.apply(.landed(commit: "T+1", state.rules)).count == 1)
+    }
+
+    @Test func `a state that an older version stored is pushed`() throws {
+        var state = Self.queue(1)
+        Self.build(&state)
+        _ = state.apply(.tested(commit: "T+1", .passed))
+        let text = String(decoding: try JSONEncoder().encode(state), as: UTF8.self)
+            .replacing("\"mover\":\"push\",", with: "").replacing(",\"mover\":\"push\"", with: "")
+        #expect(!text.contains("mover"))
+        let read = try JSONDecoder().decode(QueueState.self, from: Data(text.utf8))
+        #expect(read.actions == [.push(try #require(read.intent))])
+    }
+
+    @Test func `a label takes out only what it put in line`() {
+        var state = Self.queue(1)
+        _ = state.apply(.enqueue(QueueWish(change: "1", head: "h1", label: "land")))
+        #expect(state.apply(.unlabelled(change: "1")).isEmpty, "a person had asked for it before")
+        _ = state.apply(.enqueue(QueueWish(change: "2", head: "h2", label: "land")))
+        _ = state.apply(.enqueue(QueueWish(change: "3", head: "h3", label: "land")))
+        _ = state.apply(.enqueue(QueueWish(change: "3", head: "h3")))
+        #expect(state.apply(.unlabelled(change: "2")).map(\.reason) == [.withdrawn])
+        #expect(state.apply(.unlabelled(change: "3")).isEmpty, "a person has asked for it since")
+    }
+
     @Test func `a state survives being stored`() throws {
         var state = Self.queue(4)
         Self.build(&state)

@@ -47,6 +47,19 @@ import Testing
         #expect(ReportFormat(path: path) == expected)
     }
 
+    @Test(arguments: [ReportFormat.text, .markdown])
+    func `a change is shown with its author, its labels and whether it is a draft`(format: ReportFormat) throws {
+        var report = Fixture.report()
+        report.change?.author = "ada"
+        let plain = ReportDocument(report: report).render(format)
+        #expect(plain.contains("ada") && !plain.contains("draft") && !plain.contains("labels"))
+        report.change?.isDraft = true
+        report.change?.labels = ["ci", "a\u{1B}[31m|`x"]
+        let text = ReportDocument(report: report).render(format)
+        let line = try #require(text.split(separator: "\n").first { $0.contains("labels") })
+        #expect(text.contains("draft") && line.contains("ci") && !line.contains("\u{1B}"))
+    }
+
     // MARK: Text
 
     @Test func `the text report ends with the next command`() {

@@ -40,5 +40,11 @@ import Testing
         #expect(try await index.mergeQueues(of: "other").isEmpty)
         #expect(try await index.landings(of: "app", branch: "main") == [Self.record("9", .failed), Self.record("7")])
         #expect(try await index.landings(of: "app", branch: "release").isEmpty)
+        var untested = Self.record("11")
+        untested.isUntested = true
+        try await index.changeMergeQueue(of: "app", branch: "release") { [untested] _ in
+            MergeQueueUpdate(state: "four", ended: [untested], result: ())
+        }
+        #expect(try await index.landings(of: "app", branch: "release") == [untested])
     }
 }

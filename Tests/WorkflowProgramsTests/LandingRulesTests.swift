@@ -30,13 +30,16 @@ import Testing
         (Landing(into: "main", requires: [test]).batches(of: 65), "landing "),
         (Landing(into: "main", requires: [test]).speculates(depth: -1), "landing "),
         (Landing(into: "main", requires: [test]).attempts(.max), "landing "),
+        (Landing(into: "main", requires: [test]).label(" "), "landing "),
+        (Landing(into: "main", requires: [test]).label("a\nb"), "landing "),
+        (Landing(into: "main", requires: [test]).label(String(repeating: "x", count: 256)), "landing "),
     ])
     func `a mistake in a landing is found`(landing: Landing, finding: String) {
         #expect(Self.rules([landing]) == [finding])
     }
 
     @Test func `a landing requires workflows of the list, and each branch has one`() {
-        let landing = Landing(into: "main", requires: [Self.test])
+        let landing = Landing(into: "main", requires: [Self.test]).merged(by: .forge).label("ready to land")
         #expect(Self.rules([landing]).isEmpty)
         #expect(Self.rules([landing], [Self.release]) == ["landing test"])
         #expect(Self.rules([landing, landing]) == ["landing "])

@@ -134,10 +134,12 @@ public struct MergeQueueStatus: Sendable, Codable, Equatable {
         /// The runs that tell why.
         public var runs: [RunID]
         public var endedAt: Date
+        /// Whether it landed on top of something else than it was tested with; nil for no.
+        public var isUntested: Bool?
 
         public init(
             change: String, head: String, outcome: String, reason: String, commit: String?, runs: [RunID],
-            endedAt: Date
+            endedAt: Date, isUntested: Bool = false
         ) {
             self.change = change
             self.head = head
@@ -146,6 +148,7 @@ public struct MergeQueueStatus: Sendable, Codable, Equatable {
             self.commit = commit
             self.runs = runs
             self.endedAt = endedAt
+            self.isUntested = isUntested ? true : nil
         }
     }
 

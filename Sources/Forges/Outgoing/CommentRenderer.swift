@@ -9,8 +9,19 @@ public enum CommentRenderer {
     /// - Parameters:
     ///   - change: The change's number at the forge.
     ///   - runs: The newest run of each workflow at the change's newest push, ended or not.
+    ///   - circumstances: What else concerns the change. A conflict is worth a comment; a place in a queue alone is not.
     /// - Returns: Nil while the runs have not all ended.
-    public static func comment(_ change: Int, runs: [ForgeRunFacts]) -> CommentState? {
+    public static func comment(
+        _ change: Int, runs: [ForgeRunFacts], circumstances: ChangeCircumstances = ChangeCircumstances()
+    ) -> CommentState? {
+        guard let (body, isNews) = text(runs) else { return nil }
+        var state = CommentState(
+            change: change, body: body + circumstances.markdown, isNews: isNews || !circumstances.conflicts.isEmpty)
+        state.about = circumstances.key
+        return state
+    }
+
+    private static func text(_ runs: [ForgeRunFacts]) -> (body: String, isNews: Bool)? {
         let ended = runs.filter { $0.summary.state == .ended }
         let bad = ended.filter { isNews($0.summary.verdict) }
             .sorted {
@@ -19,7 +30,7 @@ public enum CommentRenderer {
         guard !bad.isEmpty else {
             // While a run may still fail, an older comment stays unchanged.
             guard ended.count == runs.count, !ended.isEmpty else { return nil }
-            return CommentState(change: change, body: ended.map(line).joined(separator: "\n") + "\n", isNews: false)
+            return (ended.map(line).joined(separator: "\n") + "\n", false)
         }
         var parts: [String] = []
         for facts in bad {
@@ -31,7 +42,7 @@ public enum CommentRenderer {
         }
         let others = runs.filter { facts in !bad.contains { $0.summary.id == facts.summary.id } }
         if !others.isEmpty { parts.append(others.map(line).joined(separator: "\n") + "\n") }
-        return CommentState(change: change, body: parts.joined(separator: "\n"), isNews: true)
+        return (parts.joined(separator: "\n"), true)
     }
 
     /// Whether a verdict is worth a new comment.

@@ -33,6 +33,7 @@ public struct ForgeLinks: Sendable {
     private let receivers: ForgeReceivers
     private let host: ForgeHost
     private let facts: @Sendable (RunSummary) async throws -> ForgeRunFacts
+    private let places: @Sendable (_ repository: String) async throws -> [String: QueuePlace]
     private let resultFile: @Sendable (RunID, String) async throws -> [UInt8]?
     private let news: @Sendable () -> ForgeNews
 
@@ -43,10 +44,12 @@ public struct ForgeLinks: Sendable {
     ///   - news: Makes a listener for changes of runs and connections. It misses nothing that happens after it was
     ///     made.
     ///   - facts: Facts about a run that are not in its row: progress, report, page.
+    ///   - places: The places of changes in merge queues, by their names.
     public init(
         index: Store.Index, credentials: ForgeCredentialStore, endpoint: WebhookEndpoint, receivers: ForgeReceivers,
         host: ForgeHost, log: Logger, news: @escaping @Sendable () -> ForgeNews,
         facts: @escaping @Sendable (RunSummary) async throws -> ForgeRunFacts,
+        places: @escaping @Sendable (_ repository: String) async throws -> [String: QueuePlace],
         resultFile: @escaping @Sendable (RunID, String) async throws -> [UInt8]?
     ) {
         self.index = index
@@ -57,6 +60,7 @@ public struct ForgeLinks: Sendable {
         self.host = host
         self.news = news
         self.facts = facts
+        self.places = places
         self.resultFile = resultFile
     }
 
@@ -161,11 +165,17 @@ public struct ForgeLinks: Sendable {
         let listener = news()
         var courier: ForgeCourier?
         var progressAt = Date.distantPast
+        var told: ForgeRecorder.Told?
         while !Task.isCancelled {
             var pause = Self.longestSleep
             do {
-                let recorder = ForgeRecorder(repository: record.repository, index: index, facts: facts)
+                let recorder = ForgeRecorder(
+                    repository: record.repository, index: index,
+                    places: { [places] in try await places(record.repository) }, facts: facts)
                 try await recorder.record()
+                var comments = if let told { told } else { try await recorder.told() }
+                try await recorder.recordCircumstances(&comments)
+                told = comments
                 if abs(progressAt.timeIntervalSinceNow) >= Self.progressPause {
                     progressAt = try await recorder.recordProgress() ? Date() : .distantPast
                 }

@@ -8,6 +8,8 @@ import Store
 struct ForgeRecorder: Sendable {
     let repository: String
     let index: Store.Index
+    /// The places of changes in merge queues, by their names.
+    var places: @Sendable () async throws -> [String: QueuePlace] = { [:] }
     /// Returns facts about a run that are not in its row: progress, report, page.
     let facts: @Sendable (RunSummary) async throws -> ForgeRunFacts
 
@@ -75,16 +77,75 @@ struct ForgeRecorder: Sendable {
         guard summary.state == .ended, let name = summary.change, let number = Int(name), number > 0,
             let change = try await index.change(name, of: repository), change.head == summary.head
         else { return [] }
+        let runs = try await newestRuns(of: change)
+        var wanted: [ForgeWanted] = []
+        let circumstances = try await circumstances(of: change, places()[name])
+        if let comment = CommentRenderer.comment(number, runs: runs, circumstances: circumstances) {
+            wanted.append(.comment(comment))
+        }
+        if let review = ReviewRenderer.review(number, head: summary.head, runs: runs) { wanted.append(.review(review)) }
+        return wanted
+    }
+
+    /// The newest run of each workflow at a change's newest push.
+    private func newestRuns(of change: ChangeRecord) async throws -> [ForgeRunFacts] {
+        let name = change.name
         var newest: [String: RunSummary] = [:]
-        let filter = RunFilter(repository: repository, change: name, commitPrefix: summary.head, limit: 200)
+        let filter = RunFilter(repository: repository, change: name, commitPrefix: change.head, limit: 200)
         for run in try await index.runs(filter) where run.upkeep == nil && run.fix == nil {
             if run.id > newest[run.workflow]?.id ?? 0 { newest[run.workflow] = run }
         }
         var runs: [ForgeRunFacts] = []
         for run in newest.values.sorted(by: { $0.workflow < $1.workflow }) { runs.append(try await facts(run)) }
-        var wanted: [ForgeWanted] = []
-        if let comment = CommentRenderer.comment(number, runs: runs) { wanted.append(.comment(comment)) }
-        if let review = ReviewRenderer.review(number, head: summary.head, runs: runs) { wanted.append(.review(review)) }
-        return wanted
+        return runs
+    }
+
+    // MARK: Circumstances
+
+    /// What the comments tell of circumstances, by the numbers of their changes.
+    struct Told: Sendable {
+        fileprivate var keys: [Int: String] = [:]
+        fileprivate var conflicts: [EarlyConflict]?
+        fileprivate var places: [String: QueuePlace] = [:]
+    }
+
+    /// What the comments of the store tell.
+    func told() async throws -> Told {
+        var told = Told()
+        for text in try await index.wantedForgeItems(of: repository, beginning: "comment ") {
+            // A state of another version is replaced by its next run.
+            guard case .comment(let state)? = try? ForgeWanted(json: text), let about = state.about else { continue }
+            told.keys[state.change] = about
+        }
+        return told
+    }
+
+    /// Records the comments anew of changes that conflict with others than before, or have another place in a queue.
+    func recordCircumstances(_ told: inout Told) async throws {
+        let (conflicts, places) = (try await index.earlyConflicts(in: repository), try await places())
+        guard conflicts != told.conflicts || places != told.places else { return }
+        let names = Set(conflicts.map(\.change)).union(places.keys).union(told.keys.keys.map { "\($0)" })
+        for name in names.sorted() {
+            guard let number = Int(name), number > 0, let change = try await index.change(name, of: repository) else {
+                continue
+            }
+            let now = try await circumstances(of: change, places[name])
+            guard now.key != told.keys[number] else { continue }
+            let runs = try await newestRuns(of: change)
+            // Without a verdict there is no comment; it will tell the circumstances when it comes.
+            if let comment = CommentRenderer.comment(number, runs: runs, circumstances: now) {
+                let wanted = ForgeWanted.comment(comment)
+                try await index.wantForgeItems(
+                    [(wanted.thing, try wanted.json())], of: repository, run: nil, in: nil)
+            }
+            told.keys[number] = now.key
+        }
+        (told.conflicts, told.places) = (conflicts, places)
+    }
+
+    private func circumstances(of change: ChangeRecord, _ place: QueuePlace?) async throws -> ChangeCircumstances {
+        let conflicts = try await index.earlyConflicts(of: change.name, in: repository)
+            .filter { $0.head == change.head }
+        return ChangeCircumstances(conflicts: conflicts, place: place)
     }
 }

@@ -95,6 +95,8 @@ public struct CommentState: Sendable, Equatable, Codable {
     public var body: String
     /// Whether it is worth a new comment. Otherwise it only replaces the text of an earlier one.
     public var isNews: Bool
+    /// The circumstances that it tells, in a form that can be compared; nil if there are none.
+    var about: String?
 
     public init(change: Int, body: String, isNews: Bool) {
         self.change = change

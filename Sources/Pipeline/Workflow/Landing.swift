@@ -37,6 +37,17 @@ public struct Landing: Sendable {
     /// Sets how often a commit is tested before a verdict "flaky" counts as failed, from 1 to 10. Default: 2.
     public func attempts(_ count: Int) -> Landing { with { $0.attempts = count } }
 
+    /// Sets who moves the branch. Default: ``LandingMerger/push``.
+    ///
+    /// With ``LandingMerger/forge``, each change is tested alone on top of those before it, whatever ``batches(of:)``
+    /// says, and changes need a number at the connected forge.
+    public func merged(by merger: LandingMerger) -> Landing { with { $0.merger = merger } }
+
+    /// Sets the label that puts a change in line at the connected forge. Default: none.
+    ///
+    /// Taking the label away takes the change out, if it is in line because of the label.
+    public func label(_ name: String) -> Landing { with { $0.label = name } }
+
     private func with(_ change: (inout LandingDeclaration) -> Void) -> Landing {
         var copy = self
         change(&copy.declaration)
@@ -54,6 +65,14 @@ public enum LandingMethod: String, Sendable, Codable, CaseIterable {
     case rebase
 }
 
+/// Who moves a branch to what passed.
+public enum LandingMerger: String, Sendable, Codable, CaseIterable {
+    /// The daemon, with `git push`.
+    case push
+    /// The connected forge, which merges the change: for branches to which nobody may push.
+    case forge
+}
+
 /// A ``Landing`` as the daemon reads it.
 public struct LandingDeclaration: Sendable, Equatable, Codable {
     /// The name of the target branch.
@@ -68,12 +87,29 @@ public struct LandingDeclaration: Sendable, Equatable, Codable {
     public var depth = 2
     /// How often a commit is tested before a verdict "flaky" counts as failed.
     public var attempts = 2
+    /// Who moves the branch.
+    public var merger = LandingMerger.push
+    /// The label that puts a change in line; nil: none does.
+    public var label: String?
 
     /// A rule with the standard size, number and attempts of batches.
     public init(branch: String, workflows: [String], method: LandingMethod) {
         self.branch = branch
         self.workflows = workflows
         self.method = method
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        branch = try values.decode(String.self, forKey: .branch)
+        workflows = try values.decode([String].self, forKey: .workflows)
+        method = try values.decode(LandingMethod.self, forKey: .method)
+        batchSize = try values.decode(Int.self, forKey: .batchSize)
+        depth = try values.decode(Int.self, forKey: .depth)
+        attempts = try values.decode(Int.self, forKey: .attempts)
+        // Programs that were compiled with an older library don't have these.
+        merger = try values.decodeIfPresent(LandingMerger.self, forKey: .merger) ?? .push
+        label = try values.decodeIfPresent(String.self, forKey: .label)
     }
 }
 

@@ -76,6 +76,9 @@ struct ReportFacts {
         report.ref.isEmpty ? "working tree" : TerminalText.name(report.ref)
     }
 
+    /// The labels of a change that are shown.
+    static func labels(_ change: Change) -> [String] { Array(change.labels.prefix(20)) }
+
     /// `change 42 into main`, `tag v1.2`, `branch main`.
     var subject: String {
         if let change = report.change {

@@ -16,7 +16,8 @@ enum PlanText {
     /// How changes land in a branch: `landing: squash into main; requires test; …`.
     static func line(for landing: LandingDeclaration) -> String {
         "landing: \(landing.method.rawValue) into \(landing.branch); requires \(landing.workflows.joined(separator: ", ")); "
-            + "batches of \(landing.batchSize), depth \(landing.depth), attempts \(landing.attempts)"
+            + (landing.merger == .forge ? "merged by the forge, " : "batches of \(landing.batchSize), ")
+            + "depth \(landing.depth), attempts \(landing.attempts)" + (landing.label.map { ", label \($0)" } ?? "")
     }
 
     private static func event(_ trigger: Trigger) -> String {

@@ -46,6 +46,9 @@ enum QueueText {
     }
 
     private static func row(_ ended: MergeQueueStatus.Ended) -> [String] {
-        [ended.outcome, ended.change, String((ended.commit ?? ended.head).prefix(10)), ended.reason]
+        [
+            ended.isUntested == true ? "landed, untested" : ended.outcome, ended.change,
+            String((ended.commit ?? ended.head).prefix(10)), ended.reason,
+        ]
     }
 }

@@ -31,6 +31,21 @@ extension ForgeMergeService {
         }
     }
 
+    /// Finds out whether a change is merged, and merges nothing.
+    ///
+    /// - Returns: Nil if it is not.
+    /// - Throws: ``ForgeMergeError``; `CancellationError`.
+    func merged(_ wanted: ForgeMerge) async throws -> ForgeMerged? {
+        do {
+            guard try await mergeFacts(wanted.change).isMerged else { return nil }
+        } catch let error as ForgeError {
+            let code: ForgeMergeError.Code =
+                [.unauthorized, .forbidden, .notFound].contains(error.code) ? .notAllowed : .notNow
+            throw ForgeMergeError(code, error.description, retryAt: error.retryAt)
+        }
+        return try await lookUp(wanted, after: nil)
+    }
+
     private func lookUp(_ wanted: ForgeMerge, after failure: ForgeError?) async throws -> ForgeMerged {
         let facts: ForgeMergeFacts
         do {
