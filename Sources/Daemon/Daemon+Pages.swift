@@ -1,3 +1,4 @@
+import Archive
 import Control
 import Engine
 import Foundation
