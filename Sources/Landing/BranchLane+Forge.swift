@@ -49,8 +49,8 @@ extension BranchLane {
         case .notMergeable(let reason):
             return try await apply(.declined(.failed(.unmergeable("the forge can't merge it: \(reason)"))))
         case .notAllowed(let reason):
-            return try await apply(
-                .refused("the forge did not merge change \(order.number): \(reason)"))
+            // Some forges say so if the branch has moved since the look.
+            return .rejected("the forge did not merge change \(order.number): \(reason)")
         case .later(let reason, let until): throw LandingPause(reason: reason, until: until)
         }
     }

@@ -28,7 +28,7 @@ struct BranchLane: Sendable {
         case landed
         /// The forge says that it has merged the change.
         case ordered
-        /// The push was rejected, for this reason.
+        /// The push or the order to merge was rejected, for this reason.
         case rejected(String)
         /// It is not known whether the push succeeded, for this reason.
         case unknown(String)

@@ -92,13 +92,22 @@ package struct LabelLandings: Sendable {
     /// Whether the label is good for this head.
     ///
     /// Who may push could also set the label. A head of anybody else must be the one that was labelled, and its runs must
-    /// wait for nobody's approval: the runs of the queue ask for none on account of who pushed.
+    /// have been allowed to run: the runs of the queue need no approval on account of who pushed.
     private func isAllowed(_ facts: ChangeFacts, _ mark: LabelMark, _ change: String) async throws -> Bool {
         if facts.pusher?.standing == .writer { return true }
         guard mark.head == facts.head else { return false }
         let filter = RunFilter(
             repository: repository.name, change: change, commitPrefix: facts.head, limit: 200)
-        let runs = try await index.runs(filter).filter { $0.head == facts.head && $0.upkeep == nil && $0.fix == nil }
-        return !runs.isEmpty && runs.allSatisfy { $0.heldFor == nil && $0.verdict != .needsApproval }
+        return Self.haveRun(
+            try await index.runs(filter).filter { $0.head == facts.head && $0.upkeep == nil && $0.fix == nil })
+    }
+
+    /// Whether the newest run of each workflow has ended, none without the approval that it needs, and one with a result.
+    ///
+    /// Of a run that waits for its turn it is not known yet whether it needs approval.
+    static func haveRun(_ runs: [RunSummary]) -> Bool {
+        let newest = Dictionary(runs.map { ($0.workflow, $0) }) { $0.id > $1.id ? $0 : $1 }.values
+        return newest.allSatisfy { $0.state == .ended && $0.heldFor == nil && $0.verdict != .needsApproval }
+            && newest.contains { [.passed, .failed, .flaky].contains($0.verdict) }
     }
 }

@@ -66,7 +66,7 @@ actor MergeQueueLane {
         /// Whether the target may have moved since the last observation.
         var needsLook = true
         var failures = 0
-        /// Number of consecutive pushes that were rejected.
+        /// Number of consecutive pushes, or orders to merge, that were rejected.
         var rejections = 0
         /// The branches whose forge is not asked before a time.
         var pauses: [String: Pause] = [:]
@@ -78,7 +78,7 @@ actor MergeQueueLane {
         var count: Int
     }
 
-    /// After this many rejected pushes, the queue freezes and a person has to resume it.
+    /// After this many rejections, the queue freezes and a person has to resume it.
     private static let rejectionLimit = 3
     private static let longestPause = Duration.seconds(300)
     /// A forge that asks for a longer pause than this is asked nevertheless.

@@ -300,6 +300,41 @@ import Testing
         }
     }
 
+    @Test func `changes that conflict with each other, and wait in the queue, say so at the forge`() async throws {
+        try await withForge { bench, hosted, forge in
+            func comment(_ change: Int) -> String {
+                hosted.comments.first { $0.change == change && $0.author == "bot" }?.body ?? ""
+            }
+            try await bench.withDaemon { daemon in
+                try await daemon.event(.baseline)
+                try await connect(bench, forge)
+                try await open(1, "a.txt", bench, hosted)
+                try await open(2, "a.txt", bench, hosted)
+                try await open(3, "c.txt", bench, hosted)
+                try await eventually("both comments", within: .seconds(60)) {
+                    comment(1).contains("change `2`: `a.txt`") && comment(2).contains("change `1`: `a.txt`")
+                }
+                try await land(bench, "3")
+                try await wait(bench) { $0.ended.contains { $0.change == "3" } }
+                #expect(try await bench.pipectl("queue", "--freeze", "a look at it").code == 0)
+                try await land(bench, "1")
+                try await eventually("the place") { comment(1).contains("place 1 of 1") }
+                #expect(try await bench.pipectl("land", "--cancel", "1").code == 0)
+                // The forge moved main, and left the files of the work tree behind.
+                try await bench.git(["reset", "-q", "--hard"])
+                let mended = try await bench.change(2, ["b.txt": "2\n"])
+                hosted.change(2) { $0.head = mended }
+                _ = try await bench.pipectl("notify")
+                // The hidden mark and one line.
+                try await eventually("the comments without conflict", within: .seconds(60)) {
+                    comment(1).split(separator: "\n").count == 2 && comment(2).split(separator: "\n").count == 2
+                }
+                #expect(comment(3).isEmpty, "no comment is made for a place")
+                #expect(await daemon.stop() == 0)
+            }
+        }
+    }
+
     @Test func `a label puts a change in line, and takes it out again`() async throws {
         try await withForge(".merged(by: .forge).label(\"land\")") { bench, hosted, forge in
             let port = try await Self.freePort()

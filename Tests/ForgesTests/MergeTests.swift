@@ -13,7 +13,7 @@ private struct MergePlace {
     var order: ForgeDouble.Answer
     var isMerged = false
     var head = MergePlace.tested
-    var isMergeable = true
+    var isMergeable: Bool? = true
     /// What a look-up is answered with, in place of the change.
     var lookUp: ForgeDouble.Answer?
 
@@ -58,11 +58,11 @@ private struct MergePlace {
         return kind == .gitlab
             ? """
             {"state": "\(isMerged ? "merged" : "opened")", "sha": "\(head)", "merge_commit_sha": \(commit),
-             "has_conflicts": \(!isMergeable), "draft": false}
+             "has_conflicts": \(isMergeable.map { "\(!$0)" } ?? "null"), "draft": false}
             """
             : """
             {"state": "\(isMerged ? "closed" : "open")", "merged": \(isMerged), "merge_commit_sha": \(commit),
-             "mergeable": \(isMergeable), "draft": false, "head": {"sha": "\(head)"}}
+             "mergeable": \(isMergeable.map { "\($0)" } ?? "null"), "draft": false, "head": {"sha": "\(head)"}}
             """
     }
 
@@ -135,6 +135,7 @@ private struct MergePlace {
             (MergePlace(kind: kind, order: refused, isMerged: true, head: other), .headMoved),
             (MergePlace(kind: kind, order: refused, isMergeable: false), .notMergeable),
             (MergePlace(kind: kind, order: refused), .notAllowed),
+            (MergePlace(kind: kind, order: refused, isMergeable: nil), .notNow),
             (MergePlace(kind: kind, order: .json(403, "{}")), .notAllowed),
             (MergePlace(kind: kind, order: .json(403, "{}"), lookUp: .json(403, "{}")), .notAllowed),
             (MergePlace(kind: kind, order: .json(502, "{}")), .notNow),

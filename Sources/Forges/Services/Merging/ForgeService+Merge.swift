@@ -84,9 +84,10 @@ extension ForgeMergeService {
         case .unauthorized, .forbidden:
             return ForgeMergeError(.notAllowed, failure.description)
         default:
-            return ForgeMergeError(
-                facts.isMergeable == false ? .notMergeable : .notAllowed, failure.description,
-                retryAt: failure.retryAt)
+            // While the forge finds out whether a change can be merged, it refuses.
+            let code: ForgeMergeError.Code =
+                facts.isMergeable.map { $0 ? .notAllowed : .notMergeable } ?? .notNow
+            return ForgeMergeError(code, failure.description, retryAt: failure.retryAt)
         }
     }
 }
