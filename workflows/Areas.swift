@@ -22,12 +22,12 @@ let areas = [
         "daemon", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Control", "Sources/Daemon", "Sources/DaemonLog", "Sources/Diagnostics",
         "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges", "Sources/Git",
-        "Sources/Landing", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/PlanRules",
-        "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
-        "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/DaemonTests",
-        "Tests/RunSamples", "Tests/Support", "Tests/TestBasics"
+        "Sources/Landing", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces",
+        "Sources/stepinit", "Tests/DaemonTests", "Tests/RunSamples", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "diagnostics", "Sources/CLinux", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Pipeline",
@@ -39,11 +39,11 @@ let areas = [
         "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
         "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
         "Sources/Forges", "Sources/Git", "Sources/Landing", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue",
-        "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys",
-        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox",
-        "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
+        "Sources/Pages", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
+        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
+        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
         "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support", "Tests/TestBasics", "Tests/TestForge",
         "script", "workflows"
     ),
@@ -69,12 +69,12 @@ let areas = [
         "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
         "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
         "Sources/Forges", "Sources/Git", "Sources/Landing", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue",
-        "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys",
-        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox",
-        "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests",
-        "Tests/Support", "Tests/TestBasics"
+        "Sources/Pages", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
+        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
+        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
+        "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "forges", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -87,13 +87,13 @@ let areas = [
         "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
         "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
         "Sources/Forges", "Sources/Git", "Sources/Landing", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue",
-        "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys",
-        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox",
-        "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
+        "Sources/Pages", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
+        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
+        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
         "Sources/swift-reader", "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests",
-        "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests"
+        "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests", "script"
     ),
     Area(
         "git", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Tests/GitTests",
@@ -113,16 +113,22 @@ let areas = [
     Area("mcp", "Sources/MCP", "Tests/MCPTests"),
     Area("merge-queue", "Sources/MergeQueue", "Tests/MergeQueueTests", "Tests/TestBasics"),
     Area(
+        "pages", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control",
+        "Sources/DaemonLog", "Sources/Git", "Sources/Pages", "Sources/Pipeline", "Sources/Reports", "Sources/Results",
+        "Sources/Settings", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Tests/PagesTests",
+        "Tests/Support", "Tests/TestBasics"
+    ),
+    Area(
         "pipectl", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
         "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
         "Sources/Forges", "Sources/Git", "Sources/Landing", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue",
-        "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys",
-        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox",
-        "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/Support", "Tests/TestBasics",
-        "Tests/pipectlTests", "docs"
+        "Sources/Pages", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
+        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
+        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/Support",
+        "Tests/TestBasics", "Tests/pipectlTests", "docs"
     ),
     Area("pipeline", "Sources/Pipeline", "Sources/PlanRules", "Tests/PipelineTests", "Tests/TestBasics"),
     Area(
