@@ -496,10 +496,9 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Archive", "Control", "Daemon", "Engine", "Forges", "Git", "Landing", "MergeQueue", "Pipeline",
-                "Preparing", "Results", "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit", "Store",
-                "TestBasics", "TestSupport",
-                "Watching", "Workspaces",
+                "Archive", "Control", "Daemon", "DaemonLog", "Engine", "Forges", "Git", "Landing", "MergeQueue",
+                "Pipeline", "Preparing", "Results", "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit",
+                "Store", "TestBasics", "TestSupport", "Watching", "Workspaces",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],

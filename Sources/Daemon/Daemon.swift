@@ -49,7 +49,8 @@ public final class Daemon: Sendable {
         let board = LiveBoard()
         let queue = RunQueue(
             index: state.index, scheduler: scheduler, board: board,
-            unstarted: UnstartedRuns(index: state.index, store: state.archive, log: log))
+            unstarted: UnstartedRuns(
+                index: state.index, store: state.archive, events: scheduler.events, log: log))
         repositories = KnownRepositories(
             registry: RepositoryRegistry(index: state.index, mirrors: folder.mirrors), index: state.index,
             watchers: Watchers(), mirrors: folder.mirrors, trust: options.trust)
@@ -70,7 +71,8 @@ public final class Daemon: Sendable {
                 index: state.index, snapshots: workspaces.snapshots, log: log,
                 freeBytes: { [health] in health.spareBytes },
                 accept: { try await queue.accept($0) }),
-            fixes: fixes, redTests: RedTestQueue(), writesNotes: options.writesNotes, log: log)
+            fixes: fixes, redTests: RedTestQueue(), writesNotes: options.writesNotes,
+            runLog: options.runLog, log: log)
         requests = RequestHandler(pipelines, queue, fixes, repositories, bundles, health)
         archive = ArchiveService(store: state.archive, index: state.index, log: log)
         (self.state, self.options, self.log) = (state, options, log)

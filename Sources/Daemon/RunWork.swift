@@ -13,6 +13,8 @@ struct RunWork: Sendable {
     let fixes: FixCoordinator
     let redTests: RedTestQueue
     let writesNotes: Bool
+    /// The file of the run log; nil for none.
+    let runLog: String?
     let log: Logger
 
     /// Starts queued runs until the scheduler drains; with `untilIdle`, until none waits or runs.
@@ -39,6 +41,7 @@ struct RunWork: Sendable {
             FixListener { [fixes] in await fixes.settle() },
         ]
         if writesNotes { listeners.append(NoteListener(log: log)) }
+        if let runLog { listeners.append(RunLogListener(path: runLog, log: log)) }
         if background.settings.runsTargets {
             listeners.append(FlakeProbe { [background] in await background.enqueue($0) })
         }

@@ -164,6 +164,8 @@ public enum LogCode: String, Sendable, CaseIterable {
     case fixCleanupFailed = "fix-cleanup-failed"
     /// The summary of a run could not be written as a Git note.
     case noteFailed = "note-failed"
+    /// The run log can't be written; it lacks the runs that end until it can be.
+    case runLogFailed = "run-log-failed"
     /// A notification could not be sent or stored; it is tried again.
     case notificationFailed = "notification-failed"
     /// A notification is not tried again.

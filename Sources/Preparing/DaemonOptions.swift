@@ -24,6 +24,8 @@ public struct DaemonOptions: Sendable {
     package var keptFreeBytes: Int { max(minimumFreeBytes, 2 * ReservedDiskSpace.bytes) }
     /// Whether a one-screen summary of each run is written to `refs/notes/pipectl` of the watched repository.
     public var writesNotes = false
+    /// The file that gets a line about each run that ends; nil for none. Used by a daemon only.
+    public var runLog: String?
     /// Which code is trusted, and what needs approval.
     public var trust = TrustPolicy.standard
     /// How many bytes of each log's start, and of its end, are kept.

@@ -40,7 +40,7 @@ package struct RunExecution: SchedulerHost {
             var report = Report(starting: run, at: Date())
             report.reason = "the build box could not start it: \(error)"
             report.endedAt = Date()
-            _ = await pipelines.recorder.record(report, run.request)
+            if await pipelines.recorder.record(report, run.request) { events.publish(.unstarted(report, run.request)) }
             events.publish(.ended(run.id))
             return report
         }

@@ -1,3 +1,4 @@
+import DaemonLog
 import TestBasics
 import Results
 import Foundation
@@ -60,6 +61,35 @@ struct WatchOnceTests {
             #expect(after.output.contains("run 1  test  passed"))
             let refused = try await bench.look("--minimum-free", "9223372036854775807")
             #expect(refused.code == 2 && refused.errors.contains("for '--minimum-free <size>'"), "\(refused.errors)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func `each run has a line in the run log, and gets its verdict without it`() async throws {
+        try await Bench.with { bench in
+            let log = "\(bench.root)/runs.tsv"
+            _ = try await bench.look("--run-log", log)
+            try await bench.change(1, ["a.txt": "a\n"])
+            #expect(try await bench.look("--run-log", log).code == 0)
+            try FileManager.default.moveItem(atPath: log, toPath: "\(log).1")
+            try await bench.change(2, ["check.sh": "exit 3\n"])
+            #expect(try await bench.look("--run-log", log).code == 1)
+            let lines = try [".1", ""].map { suffix in
+                try String(contentsOfFile: log + suffix, encoding: .utf8).split(separator: "\n").map {
+                    $0.split(separator: "\t").map(String.init)
+                }
+            }
+            #expect(
+                lines.map { $0.map { Array($0.dropLast()) } } == [
+                    [["1", "repo", "test", "change 1 into main", "passed"]],
+                    [["2", "repo", "test", "change 2 into main", "failed"]],
+                ])
+            for line in lines.joined() { #expect(try #require(Double(line.last ?? "")) > 0, "\(line)") }
+
+            try await bench.change(3, ["b.txt": "b\n"])
+            let unwritten = try await bench.look("--log-format", "json", "--run-log", "\(bench.root)/none/runs.tsv")
+            #expect(unwritten.code == 0, "\(unwritten.errors)")
+            #expect(Bench.Daemon.events(in: unwritten.errors).filter { $0.code == .runLogFailed }.count == 1)
         }
     }
 

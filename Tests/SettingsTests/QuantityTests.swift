@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Settings
@@ -10,6 +11,18 @@ import Testing
     ])
     func `a duration is a number and its unit`(text: String, duration: Duration) throws {
         #expect(try DurationText.read(text) == duration)
+    }
+
+    @Test func `a time in the past is so long ago, or a date`() throws {
+        for (text, seconds) in [("30m", 1_800.0), ("2d", 172_800)] {
+            let ago = try #require(PastTime.read(text)).timeIntervalSinceNow
+            #expect((-seconds - 60...(-seconds)).contains(ago), "\(text)")
+        }
+        #expect(PastTime.read("2026-01-31")?.timeIntervalSince1970 == 1_769_817_600)
+        #expect(PastTime.read("2026-01-31T01:00:00Z")?.timeIntervalSince1970 == 1_769_821_200)
+        for text in ["", "2", "2x", "-2d", "yesterday", "2026-13-01", "2026-01-31x"] {
+            #expect(PastTime.read(text) == nil, "\(text)")
+        }
     }
 
     @Test(arguments: [

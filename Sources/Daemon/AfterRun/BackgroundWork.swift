@@ -57,7 +57,7 @@ actor BackgroundWork: RunListener {
         switch event {
         case .snapshotMissed: settings.makesSnapshots
         case .recorded(let run): settings.runsTargets && !run.wantedRuns.isEmpty || needsCleanRoom(run)
-        case .step, .ended: false
+        case .step, .unstarted, .ended: false
         }
     }
 
@@ -68,7 +68,7 @@ actor BackgroundWork: RunListener {
             if settings.runsTargets { for request in run.wantedRuns { await enqueue(request) } }
             guard needsCleanRoom(run), let branch = run.request.branch else { return }
             await enqueue(.cleanBuild(after: run.report, branch: branch, definition: run.request.definitionCommit))
-        case .step, .ended: break
+        case .step, .unstarted, .ended: break
         }
     }
 

@@ -11,6 +11,9 @@ package enum DaemonEvent: Sendable {
     case snapshotMissed(MissedSnapshot)
     /// The verdict and its report are durable.
     case recorded(RecordedRun)
+    /// A run has a durable report although it was not taken to a verdict: it was superseded or cancelled in the queue, or
+    /// could not be started.
+    case unstarted(Report, RunRequest)
     /// The run is no longer live: it has a verdict, or it was put back to wait for approval.
     case ended(RunID)
 }

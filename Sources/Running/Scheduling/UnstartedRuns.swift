@@ -9,16 +9,18 @@ package import Store
 package struct UnstartedRuns: Sendable {
     package let index: Store.Index
     package let store: ArchiveStore
+    package let events: EventStream
     package let log: Logger
     private let gate = SerialGate()
 
-    package init(index: Store.Index, store: ArchiveStore, log: Logger) {
+    package init(index: Store.Index, store: ArchiveStore, events: EventStream, log: Logger) {
         self.index = index
         self.store = store
+        self.events = events
         self.log = log
     }
 
-    /// Gives each a report. One that can't be archived now is tried again later.
+    /// Gives each a report, and tells listeners. One that can't be archived now is tried again later.
     package func archive() async {
         // One caller at a time, since each would find the same runs.
         await gate.pass { await archiveEach() }
@@ -34,6 +36,7 @@ package struct UnstartedRuns: Sendable {
                         box: .current)
                 else { continue }
                 try await store.record(report, request: run.request, in: index)
+                events.publish(.unstarted(report, run.request))
             }
         } catch {
             log.warning(

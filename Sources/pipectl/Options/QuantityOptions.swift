@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Settings
 
 /// Durations of options that are not settings. A number without a unit keeps the meaning that it had in older versions.
@@ -20,5 +21,15 @@ enum SizeOption {
         do throws(QuantityProblem) { return try SizeText.read(text, bare: .mebibytes) } catch {
             throw ValidationError(error.description)
         }
+    }
+}
+
+/// Times of options that are not settings.
+enum TimeOption {
+    static func past(_ text: String) throws -> Date {
+        guard let date = PastTime.read(text) else {
+            throw ValidationError("\"\(text)\" is not a time: write 30m, 6h, 2d, 1w, or a date like 2026-01-31")
+        }
+        return date
     }
 }

@@ -8,6 +8,7 @@ struct WatchOptionGroup: ParsableArguments {
     @Option(DeclaredSettings.keepFailed) var keepFailed: GivenFlag?
     @Option(DeclaredSettings.keepFailedLimit) var keepFailedLimit: GivenFlag?
     @Flag(DeclaredSettings.notes) var notes = false
+    @Option(DeclaredSettings.runLog, "file") var runLog: GivenFlag?
     @Flag(DeclaredSettings.proofs) var proofs: Bool?
     @Option(DeclaredSettings.proofSampling) var proofSampling: GivenFlag?
     @Flag(DeclaredSettings.refresh) var refresh: Bool?
@@ -32,8 +33,8 @@ struct WatchOptionGroup: ParsableArguments {
     /// The flags on the command line.
     var given: [GivenFlag] {
         var given = [
-            interval, fetchDeadline, keepFailed, keepFailedLimit, proofSampling, cleanRoom, notifyCommand, notifyUrl,
-            listen, listenCertificate, listenKey, listenUrl,
+            interval, fetchDeadline, keepFailed, keepFailedLimit, runLog, proofSampling, cleanRoom, notifyCommand,
+            notifyUrl, listen, listenCertificate, listenKey, listenUrl,
         ].compactMap { $0 }
         given += notifyOn + commandsBot
         if commandsEdited { given.append(GivenFlag(DeclaredSettings.editedCommands.setting, isOn: true)) }

@@ -21,7 +21,7 @@ enum DeclaredSettings {
         + [protected, allowAuthors, protectPaths, contributors]
         + [proofs, proofSampling, snapshotLimit, refresh, cleanRoom, keepFailed, keepFailedLimit]
         + [interval, changes, target, since, fetchDeadline]
-        + [notes, notifyCommand, notifyURL, notifyOn, verbose]
+        + [notes, runLog, notifyCommand, notifyURL, notifyOn, verbose]
         + [listen, listenCertificate, listenKey, listenURL, pages] + [editedCommands, commandBots] + [logFormat]
 
     // MARK: Capacity
@@ -208,6 +208,10 @@ enum DeclaredSettings {
     static let notes = DeclaredSetting.flag(
         "notes", \.options.writesNotes, flag: .toggle("notes"),
         "Also write a summary of each run to refs/notes/pipectl of the watched repository."
+    ).ofDaemon()
+    static let runLog = DeclaredSetting.text(
+        "runLog", \.options.runLog, flag: .option("run-log"),
+        "Append a line to this file for each run that ends: run, repository, workflow, subject, verdict and seconds, with tabs between them."
     ).ofDaemon()
     static let notifyCommand = DeclaredSetting.text(
         "notify.command", \.options.notify.command, flag: .option("notify-command"),

@@ -4,6 +4,7 @@ import Engine
 import Foundation
 import Results
 import Store
+import Synchronization
 import Testing
 import RunSamples
 @testable import Running
@@ -13,7 +14,8 @@ import RunSamples
     private func queue(_ bench: PhaseBench) -> RunQueue {
         RunQueue(
             index: bench.index, scheduler: bench.scheduler, board: bench.live,
-            unstarted: UnstartedRuns(index: bench.index, store: bench.store, log: PhaseBench.log))
+            unstarted: UnstartedRuns(
+                index: bench.index, store: bench.store, events: bench.scheduler.events, log: PhaseBench.log))
     }
 
     @Test func `a run that lost its place before it started has a report`() async throws {
@@ -25,6 +27,32 @@ import RunSamples
             let report = try await bench.store.report(older)
             #expect(report.verdict == .superseded && report.supersededBy == newer.run.id)
             #expect(try await bench.index.queued().map(\.id) == [newer.run.id])
+        }
+    }
+
+    /// Notes the runs that ended before they started.
+    private final class Ear: RunListener {
+        let name = "ear"
+        let verdicts = Mutex<[RunID: [Verdict]]>([:])
+        func wants(_ event: DaemonEvent) -> Bool { if case .unstarted = event { true } else { false } }
+        func receive(_ event: DaemonEvent) async {
+            guard case .unstarted(let report, _) = event else { return }
+            verdicts.withLock { $0[report.id, default: []].append(report.verdict) }
+        }
+        func missed(_ count: Int) async {}
+    }
+
+    @Test func `listeners are told once of each run that ends in the queue`() async throws {
+        try await PhaseBench.with { bench in
+            let (queue, ear) = (queue(bench), Ear())
+            let (older, newer) = try await bench.scheduler.events.deliver(to: [ear]) {
+                let older = try await queue.accept(RunSample.request(nonce: "a")).run.id
+                let newer = try await queue.accept(RunSample.request(nonce: "b")).run.id
+                _ = try await queue.cancel(newer, reason: "not wanted")
+                await queue.unstarted.archive()
+                return (older, newer)
+            }
+            #expect(ear.verdicts.withLock { $0 } == [older: [.superseded], newer: [.cancelled]])
         }
     }
 

@@ -25,7 +25,7 @@ struct Runs: AsyncParsableCommand {
     func run() async throws {
         var query = RunsQuery(
             repository: repository.map(RunSubject.repository), workflow: workflow, change: change, branch: branch,
-            commit: commit, states: states, verdicts: verdict, since: try since.map(PastTime.required),
+            commit: commit, states: states, verdicts: verdict, since: try since.map(TimeOption.past),
             limit: limit)
         query.hidesBackground = noBackground ? true : nil
         let runs = try await state.ask(.runs(query), "runs") { if case .runs(let runs) = $0 { runs } else { nil } }
