@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import pipectl
+import Settings
 
 @Suite struct PastTimeTests {
     @Test(arguments: [
