@@ -199,8 +199,7 @@ let package = Package(
         .target(
             name: "Pages",
             dependencies: [
-                "Control", "DaemonLog", "Pipeline", "Reports", "Results", "Store", "TerminalText",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "Concurrency", "Control", "DaemonLog", "Pipeline", "Reports", "Results", "Store", "TerminalText",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),

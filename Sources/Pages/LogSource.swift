@@ -1,3 +1,4 @@
+import Concurrency
 import Foundation
 import Reports
 import Results
@@ -7,6 +8,8 @@ import TerminalText
 struct LogSource: Sendable {
     /// The most bytes that are read of a log.
     static let mostBytes = 256 << 20
+    /// The most bytes that are read of a live log at a time.
+    private static let mostLiveBytes = 64 << 20
 
     let run: RunID
     /// The step's name.
@@ -26,15 +29,24 @@ struct LogSource: Sendable {
             let bytes = try await host.log(run, file).bytes
             return Array(bytes.dropFirst(offset).prefix(count))
         }
-        guard let handle = FileHandle(forReadingAtPath: "\(folder)/\(file)") else { return [] }
-        defer { try? handle.close() }
-        try handle.seek(toOffset: UInt64(offset))
-        return [UInt8](try handle.read(upToCount: min(count, 64 << 20)) ?? Data())
+        let path = "\(folder)/\(file)"
+        return try await offThread {
+            guard let handle = FileHandle(forReadingAtPath: path) else { return [] }
+            defer { try? handle.close() }
+            try handle.seek(toOffset: UInt64(offset))
+            return [UInt8](try handle.read(upToCount: min(count, Self.mostLiveBytes)) ?? Data())
+        }
     }
 
     /// The size of a live log, in bytes; nil where the file is gone.
     var size: Int? {
-        folder.flatMap { try? FileManager.default.attributesOfItem(atPath: "\($0)/\(file)")[.size] as? Int }
+        get async {
+            guard let folder else { return nil }
+            let path = "\(folder)/\(file)"
+            return try? await offThread {
+                try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+            }
+        }
     }
 }
 

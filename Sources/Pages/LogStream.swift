@@ -73,7 +73,7 @@ private struct LogPieces: PagePieces {
     /// The lines that came since the last look.
     private mutating func newLines() async throws -> HTML {
         var html: HTML = ""
-        guard let size = source.size, size > lines.mark.offset else { return html }
+        guard let size = await source.size, size > lines.mark.offset else { return html }
         if size - lines.mark.offset > Self.mostBehind {
             let left = try await source.read(
                 from: lines.mark.offset, atMost: size - lines.mark.offset - Self.mostEventBytes)

@@ -93,6 +93,19 @@ enum Piece {
         return "\(String(name.hasPrefix("refs/tags/") ? "tag " + name.dropFirst(10) : name))"
     }
 
+    /// A list with an entry for each item; a sentence where there are none.
+    ///
+    /// - Parameter kind: The class of the list.
+    static func list<Item>(
+        _ items: some Collection<Item>, _ kind: StaticString = "rows", none: StaticString,
+        _ entry: (Item) throws -> HTML
+    ) rethrows -> HTML {
+        guard !items.isEmpty else { return "<p class=\"quiet\">\(HTML(stringLiteral: none))</p>\n" }
+        var html: HTML = "<ul class=\"\(HTML(stringLiteral: kind))\">\n"
+        for item in items { html += "<li>\(try entry(item))</li>\n" }
+        return html + "</ul>\n"
+    }
+
     /// A table of runs; a sentence where there are none.
     ///
     /// - Parameter label: The table's name, which no other one of the page has.
@@ -140,19 +153,6 @@ enum Piece {
             html += "y=\"\(24 - height)\" width=\"5\" height=\"\(height)\"/>"
         }
         html += "</svg>"
-        return html
-    }
-
-    /// A form with one button that asks for an action.
-    ///
-    /// - Parameter fields: Further fields, by their names.
-    static func button(_ title: StaticString, to path: [String], _ token: String, fields: [(String, String)] = [])
-        -> HTML
-    {
-        var html: HTML =
-            "<form method=\"post\" action=\"\(href(path))\"><input type=\"hidden\" name=\"token\" value=\"\(token)\">"
-        for (name, value) in fields { html += "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">" }
-        html += "<button>\(HTML(stringLiteral: title))</button></form>"
         return html
     }
 }

@@ -71,7 +71,6 @@ struct PageFrame: Sendable {
         case .notFound: "Not found"
         case .wrongMethod: "Wrong method"
         case .refused: "Refused"
-        case .tooLarge: "Too large"
         case .broken: "This page can't be shown now"
         }
     }

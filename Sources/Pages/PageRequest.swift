@@ -9,8 +9,6 @@ struct PageRequest: Sendable {
     var query: [String: String]
     /// By their names in lower case.
     var headers: [String: String]
-    /// The decoded fields of a form.
-    var form: [String: String] = [:]
 
     /// - Parameter target: The path and query as the request has them; nil if they can't be decoded.
     init?(method: String, target: String, headers: [String: String]) {
@@ -26,8 +24,8 @@ struct PageRequest: Sendable {
         query = Self.fields(parts.count > 1 ? String(parts[1]) : "")
     }
 
-    /// The fields of a query or of a form: `a=1&b=x+y`.
-    static func fields(_ text: String) -> [String: String] {
+    /// The fields of a query: `a=1&b=x+y`.
+    private static func fields(_ text: String) -> [String: String] {
         var fields: [String: String] = [:]
         for pair in text.split(separator: "&").prefix(200) {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
@@ -112,9 +110,5 @@ struct PageResponse: Sendable {
             type: "text/event-stream; charset=utf-8", [], headers: ["x-accel-buffering": "no"])
         response.body = .stream(stream)
         return response
-    }
-
-    static func seeOther(_ path: String) -> PageResponse {
-        PageResponse(303, type: "text/plain; charset=utf-8", Array("see \(path)\n".utf8), headers: ["location": path])
     }
 }

@@ -16,41 +16,28 @@ extension PageViews {
         let slowest = try await host.ask(.slowestTests(chosen, 50)) {
             if case .slowest(let tests) = $0 { tests } else { nil }
         }
-        var flakyHTML: HTML = ""
-        if flaky.isEmpty {
-            flakyHTML = "<p class=\"quiet\">No test has passed and failed with the same files.</p>\n"
-        } else {
-            flakyHTML = "<ul class=\"rows\">\n"
-            for test in flaky.prefix(100) {
-                flakyHTML += "<li>\(historyLink(test.suite, test.name, chosen)) changed its result "
-                flakyHTML +=
-                    "\(Figures.count(test.flips, "time")) in \(Figures.count(test.runs, "run")); last in \(Piece.run(test.lastRun))"
-                if let message = test.lastMessage {
-                    flakyHTML += "<br><span class=\"quiet\">\(text: String(message.prefix(300)))</span>"
-                }
-                flakyHTML += "</li>\n"
+        let flakyList = Piece.list(flaky.prefix(100), none: "No test has passed and failed with the same files.") {
+            test in
+            var entry: HTML = "\(historyLink(test.suite, test.name, chosen)) changed its result "
+            entry += "\(Figures.count(test.flips, "time")) in \(Figures.count(test.runs, "run")); last in "
+            entry += Piece.run(test.lastRun)
+            if let message = test.lastMessage {
+                entry += "<br><span class=\"quiet\">\(text: String(message.prefix(300)))</span>"
             }
-            flakyHTML += "</ul>\n"
+            return entry
         }
-        var slowHTML: HTML = ""
-        if slowest.isEmpty {
-            slowHTML = "<p class=\"quiet\">No test has a time yet.</p>\n"
-        } else {
-            slowHTML = "<ul class=\"rows\">\n"
-            for test in slowest {
-                slowHTML +=
-                    "<li>\(historyLink(test.trend.suite, test.trend.name, chosen)) \(TrendPicture.svg(of: test.trend)) "
-                slowHTML +=
-                    "<span class=\"quiet\">median \(Figures.duration(test.median)), worst \(Figures.duration(test.worst)), "
-                slowHTML += "\(Int((test.share * 100).rounded())) % of all</span></li>\n"
-            }
-            slowHTML += "</ul>\n"
+        let slowList = Piece.list(slowest, none: "No test has a time yet.") { test in
+            var entry = historyLink(test.trend.suite, test.trend.name, chosen)
+            entry +=
+                " \(TrendPicture.svg(of: test.trend)) <span class=\"quiet\">median \(Figures.duration(test.median)), "
+            entry += "worst \(Figures.duration(test.worst)), \(Int((test.share * 100).rounded())) % of all</span>"
+            return entry
         }
         var search: HTML = "<form class=\"filter\" method=\"get\" action=\"/search\"><label>Test "
         search += "<input type=\"search\" name=\"q\"></label> <button>Find</button></form>\n"
         var page = Page(
             "Tests", command: "pipectl flaky",
-            [.init("find", "", search), .init("flaky", "Flaky", flakyHTML), .init("slowest", "Slowest", slowHTML)])
+            [.init("find", "", search), .init("flaky", "Flaky", flakyList), .init("slowest", "Slowest", slowList)])
         page.isLive = false
         return page
     }

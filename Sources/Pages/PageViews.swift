@@ -8,8 +8,6 @@ import Store
 /// The pages, each made from what the daemon says at the moment.
 struct PageViews: Sendable {
     let host: PagesHost
-    /// What forms contain.
-    let token: String
 
     /// The page at a path; nil where there is none.
     func page(_ request: PageRequest) async throws -> Page? {
@@ -184,16 +182,15 @@ struct PageViews: Sendable {
     private func run(_ id: RunID) async throws -> Page {
         let detail = try await host.run(id)
         let summary = detail.summary
-        let actions = actions(summary)
         if summary.state == .ended, let document = try? await host.document(id) {
-            return ended(document, summary, actions)
+            return ended(document, summary)
         }
         var head: HTML = "<p>\(Piece.verdict(summary)) \(summary.workflow) of \(Piece.repository(summary.repository)), "
         head += "\(Piece.subject(summary)) at \(Piece.commit(summary.head))</p>\n"
         if let title = summary.title { head += "<p>\(title)</p>\n" }
         if let why = summary.heldFor ?? summary.reason { head += "<p class=\"notice\">\(text: why)</p>\n" }
         if let behind = detail.behind, behind > 0 { head += "<p class=\"quiet\">\(behind) runs are before it.</p>\n" }
-        var sections = [Page.Section("state", "", head + actions)]
+        var sections = [Page.Section("state", "", head)]
         if let live = detail.live {
             sections.append(
                 .init(
@@ -207,7 +204,7 @@ struct PageViews: Sendable {
     }
 
     /// The page of a run that has ended: its report.
-    private func ended(_ document: ReportDocument, _ summary: RunSummary, _ actions: HTML) -> Page {
+    private func ended(_ document: ReportDocument, _ summary: RunSummary) -> Page {
         let parts = document.pageParts(RenderOptions(logBytesPerAttempt: 64 << 10, logBytes: 1 << 20))
         var links: HTML = "<p class=\"links\">"
         links += Piece.link(["api", "v1", "runs", "\(summary.id)", "report"], "JSON") + " · "
@@ -220,30 +217,11 @@ struct PageViews: Sendable {
         links += "</p>\n"
         var page = Page(
             "\(summary.verdict.map { "\(Wording.symbol($0)) " } ?? "")\(summary.workflow) \(summary.id)",
-            command: "pipectl report \(summary.id)", [.init("report", "", parts.banner + links + actions + parts.body)])
+            command: "pipectl report \(summary.id)", [.init("report", "", parts.banner + links + parts.body)])
         page.style = parts.style
         page.bodyClass = "is-\(summary.verdict?.rawValue ?? "")"
         page.isLive = false
         return page
-    }
-
-    private func actions(_ run: RunSummary) -> HTML {
-        let path = ["runs", "\(run.id)"]
-        var html: HTML = "<div class=\"actions\">"
-        if run.heldFor != nil {
-            html += Piece.button("Approve", to: path + ["approve"], token)
-            html += Piece.button("Reject", to: path + ["reject"], token)
-        }
-        if run.state == .ended {
-            html += Piece.button("Run again", to: path + ["rerun"], token)
-            if run.stepCounts.failed > 0 {
-                html += Piece.button("Run failed steps again", to: path + ["rerun"], token, fields: [("failed", "1")])
-            }
-        } else {
-            html += Piece.button("Cancel", to: path + ["cancel"], token)
-        }
-        html += "</div>\n"
-        return html
     }
 
     // MARK: Repositories and changes
@@ -260,23 +238,16 @@ struct PageViews: Sendable {
         for run in try await host.runs(query(repository: name, limit: 500)).reversed() {
             if let change = run.change { newest[change] = run }
         }
-        var list: HTML = ""
-        if changes.isEmpty {
-            list = "<p class=\"quiet\">No change is open.</p>\n"
-        } else {
-            list = "<ul class=\"cards\">\n"
-            for change in changes.prefix(200) {
-                list += "<li><p><b>\(Piece.change(change.name, of: name))</b> \(change.title) "
-                list +=
-                    "<span class=\"quiet\">by \(change.author), into \(change.target), \(change.state.rawValue)</span></p><p>"
-                if let run = newest[change.name] {
-                    list += "\(Piece.verdict(run)) \(Piece.run(run.id))"
-                } else {
-                    list += "no run"
-                }
-                list += " at \(Piece.commit(change.head))</p></li>\n"
+        let list = Piece.list(changes.prefix(200), "cards", none: "No change is open.") { change in
+            var entry: HTML = "<p><b>\(Piece.change(change.name, of: name))</b> \(change.title) "
+            entry +=
+                "<span class=\"quiet\">by \(change.author), into \(change.target), \(change.state.rawValue)</span></p><p>"
+            if let run = newest[change.name] {
+                entry += "\(Piece.verdict(run)) \(Piece.run(run.id))"
+            } else {
+                entry += "no run"
             }
-            list += "</ul>\n"
+            return entry + " at \(Piece.commit(change.head))</p>"
         }
         let queues = try await host.mergeQueues(of: name)
         return Page(
@@ -299,14 +270,6 @@ struct PageViews: Sendable {
             "<p><b>\(change.title)</b></p>\n<p>by \(change.author), into \(change.target): \(change.state.rawValue)"
         if let commit = change.landedCommit { head += " as \(Piece.commit(commit))" }
         head += "</p>\n"
-        if [.open, .stale].contains(change.state) {
-            head +=
-                "<div class=\"actions\">"
-                + Piece.button(
-                    "Land", to: ["repositories", repository, "changes", name, "land"], token,
-                    fields: [("head", change.head)])
-            head += "</div>\n"
-        }
         var sections = [Page.Section("about", "", head)]
         let conflicts = try await host.index.earlyConflicts(of: name, in: repository)
         if !conflicts.isEmpty {

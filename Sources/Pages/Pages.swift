@@ -13,9 +13,6 @@ import NIOCore
 ///
 /// They are shown to this machine only. As a service, it renders live pages as long as somebody follows them.
 public struct Pages: Service {
-    /// The longest form, in bytes.
-    static let mostFormBytes = 64 << 10
-
     private let host: PagesHost
     private let views: PageViews
     private let frame: PageFrame
@@ -26,7 +23,7 @@ public struct Pages: Service {
     /// - Parameter machine: The name of this machine.
     public init(_ host: PagesHost, machine: String, log: Logger) {
         (self.host, self.log) = (host, log)
-        views = PageViews(host: host, token: access.token)
+        views = PageViews(host: host)
         frame = PageFrame(host: machine)
     }
 
@@ -50,19 +47,11 @@ public struct Pages: Service {
         // HTTP/1.1's `Host` has a field of its own.
         headers["host"] = request.head.authority ?? headers["host"]
         guard
-            var asked = PageRequest(
+            let asked = PageRequest(
                 method: request.method.rawValue, target: request.head.path ?? "", headers: headers)
         else { return Self.response(PageResponse(400, text: "this address can't be read"), closes: true) }
-        if asked.method == "POST" {
-            do {
-                let body = try await request.body.collect(upTo: Self.mostFormBytes)
-                asked.form = PageRequest.fields(String(buffer: body))
-            } catch {
-                return Self.response(
-                    PageResponse(413, text: "a form has at most \(Self.mostFormBytes >> 10) KiB"), closes: true)
-            }
-        }
-        return Self.response(await answer(asked), closes: false)
+        // A body that nobody wants is not read.
+        return Self.response(await answer(asked), closes: !["GET", "HEAD"].contains(asked.method))
     }
 
     private static func response(_ answer: PageResponse, closes: Bool) -> Response {
@@ -125,10 +114,8 @@ public struct Pages: Service {
     }
 
     private func route(_ request: PageRequest, _ nonce: String) async throws -> PageResponse {
-        switch request.method {
-        case "GET", "HEAD": break
-        case "POST": return try await act(request)
-        default: throw PageProblem(.wrongMethod, "pages are read with GET, and forms are sent with POST")
+        guard ["GET", "HEAD"].contains(request.method) else {
+            throw PageProblem(.wrongMethod, "pages can only be read; pipectl's commands act")
         }
         switch request.path.first {
         case "assets" where request.path.count == 2:
@@ -157,14 +144,6 @@ public struct Pages: Service {
         return PageResponse(
             type: "text/html; charset=utf-8",
             frame.render(page, path: request.path, query: query, nonce: nonce).bytes)
-    }
-
-    private func act(_ request: PageRequest) async throws -> PageResponse {
-        try access.checkAction(request)
-        guard let path = try await PageActions(host: host).act(request) else {
-            throw PageProblem(.notFound, "there is no such action")
-        }
-        return .seeOther(Piece.href(path).text)
     }
 
     // MARK: Live

@@ -3,7 +3,7 @@ public import Reports
 public import Results
 public import Store
 
-/// What the pages show and do. They ask what commands ask, so both show the same.
+/// What the pages show. They ask what commands ask, so both show the same.
 public struct PagesHost: Sendable {
     /// The first reply to a request; a refused request is ``DaemonReply/refused(code:message:origin:)``.
     public var answer: @Sendable (DaemonRequest) async throws -> DaemonReply
@@ -67,7 +67,6 @@ struct PageProblem: Error {
         case notFound = 404
         case wrongMethod = 405
         case refused = 409
-        case tooLarge = 413
         case broken = 500
     }
 

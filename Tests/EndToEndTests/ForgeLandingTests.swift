@@ -258,7 +258,7 @@ import Testing
         async throws
     {
         try await withForge { bench, hosted, forge in
-            let port = try await Self.freePort()
+            let port = try await ForgeDouble.freePort()
             try await bench.withDaemon("--listen", "127.0.0.1:\(port)") { daemon in
                 try await daemon.event(.baseline)
                 let hook = try await hook(bench, forge)
@@ -337,7 +337,7 @@ import Testing
 
     @Test func `a label puts a change in line, and takes it out again`() async throws {
         try await withForge(".merged(by: .forge).label(\"land\")") { bench, hosted, forge in
-            let port = try await Self.freePort()
+            let port = try await ForgeDouble.freePort()
             try await bench.withDaemon("--listen", "127.0.0.1:\(port)") { daemon in
                 try await daemon.event(.baseline)
                 let hook = try await hook(bench, forge)
@@ -369,7 +369,7 @@ import Testing
 
     @Test func `a label at the change of a stranger waits for the approval of its run`() async throws {
         try await withForge(".merged(by: .forge).label(\"land\")") { bench, hosted, forge in
-            let port = try await Self.freePort()
+            let port = try await ForgeDouble.freePort()
             try await bench.withDaemon("--listen", "127.0.0.1:\(port)") { daemon in
                 try await daemon.event(.baseline)
                 let hook = try await hook(bench, forge)
@@ -420,13 +420,5 @@ import Testing
         {"action": "label_updated", "number": \(number), "pull_request": {"number": \(number)},
         "repository": {"full_name": "octo/hello"}, "at": "\(Date().timeIntervalSince1970) \(labels.joined())"}
         """
-    }
-
-    /// A port of this machine that nobody uses at this moment.
-    private static func freePort() async throws -> Int {
-        let listener = try await ForgeDouble { _ in .cut }
-        let port = listener.url.split(separator: ":").last.flatMap { Int($0) }
-        try await listener.close()
-        return try #require(port)
     }
 }

@@ -269,7 +269,7 @@ enum DeclaredSettings {
 
     static let pages = DeclaredSetting.flag(
         "pages", \.options.listen.showsPages, flag: .toggle("pages"),
-        "Show what goes on and what happened to browsers of this machine, at the address of `listen`."
+        "Show what goes on and what happened to programs of this machine, browsers among them, at the address of `listen`."
     ).ofDaemon()
 
     static let editedCommands = DeclaredSetting.flag(
