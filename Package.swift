@@ -62,6 +62,7 @@ let package = Package(
                 "CGit", "CLooseObjects", "Concurrency", .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: settings),
+        .target(name: "LandedChanges", dependencies: ["Git"], swiftSettings: settings),
         .target(
             name: "Pipeline",
             // With library evolution a compiler that imports this module need not load the modules that it uses. A
@@ -156,8 +157,8 @@ let package = Package(
         .target(
             name: "Watching",
             dependencies: [
-                "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "Git", "Pipeline",
-                "PlanRules", "RefHints", "Results", "Sandbox", "StateFiles", "Store", "TerminalText",
+                "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "Git", "LandedChanges",
+                "Pipeline", "PlanRules", "RefHints", "Results", "Sandbox", "StateFiles", "Store", "TerminalText",
                 "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -193,8 +194,8 @@ let package = Package(
         .target(
             name: "Landing",
             dependencies: [
-                "Concurrency", "Control", "DaemonLog", "Git", "MergeQueue", "Pipeline", "Results", "Running",
-                "Sandbox", "Store", "TerminalText", "Watching", "WorkflowPrograms",
+                "Concurrency", "Control", "DaemonLog", "Git", "LandedChanges", "MergeQueue", "Pipeline", "Results",
+                "Running", "Sandbox", "Store", "TerminalText", "Watching", "WorkflowPrograms",
             ], swiftSettings: settings),
         .target(
             name: "Pages",
@@ -210,10 +211,9 @@ let package = Package(
             name: "Daemon",
             dependencies: [
                 "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Engine", "Evaluating", "Forges",
-                "Git", "Landing", "MergeQueue", "Pages", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results",
-                "Running",
-                "Sandbox",
-                "StateFiles", "Store", "SystemCalls", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
+                "Git", "LandedChanges", "Landing", "MergeQueue", "Pages", "Pipeline", "Preparing", "ProofKeys",
+                "Reports", "Results", "Running", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText",
+                "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -239,6 +239,12 @@ let package = Package(
             dependencies: [
                 "Results", .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "DaemonSettings",
+            dependencies: [
+                "DaemonLog", "Forges", "Git", "Pipeline", "Preparing", "Settings", "StateFiles", "Watching",
             ],
             swiftSettings: settings),
         .target(
@@ -296,10 +302,11 @@ let package = Package(
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "AgentTools", "Archive", "Client", "Control", "Daemon", "DaemonLog", "Engine", "Evaluating", "Forges",
-                "Git", "MCP", "Pipeline", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox",
-                "Secrets", "Settings", "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity",
-                "TestReports", "Watching", "WorkflowPrograms", "Workspaces",
+                "AgentTools", "Archive", "Client", "Control", "Daemon", "DaemonLog", "DaemonSettings", "Engine",
+                "Evaluating", "Forges", "Git", "LandedChanges", "MCP", "Pipeline", "PlanRules", "Preparing",
+                "ProjectSetup", "Reports", "Results", "Sandbox", "Secrets", "Settings", "StateFiles", "Store",
+                "SystemCalls", "TerminalText", "TestIntegrity", "TestReports", "Watching", "WorkflowPrograms",
+                "Workspaces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -353,10 +360,19 @@ let package = Package(
                 "Settings", "TestBasics", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
-            name: "GitTests",
+            name: "DaemonSettingsTests",
             dependencies: [
-                "CGit", "Git", "TestBasics",
+                "DaemonSettings", "Git", "pipectl", "Pipeline", "Preparing", "Settings", "StateFiles", "TestBasics",
+                "TestSupport", "Watching",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: settings),
+        // A folder with repositories that the command `git` makes.
+        .target(
+            name: "GitFixture", dependencies: ["Git", "TestBasics"], path: "Tests/GitFixture", swiftSettings: settings),
+        .testTarget(
+            name: "GitTests", dependencies: ["CGit", "Git", "GitFixture", "TestBasics"], swiftSettings: settings),
+        .testTarget(
+            name: "LandedChangesTests", dependencies: ["Git", "GitFixture", "LandedChanges"], swiftSettings: settings),
         .testTarget(
             name: "PipelineTests",
             dependencies: [
@@ -463,8 +479,8 @@ let package = Package(
         .testTarget(
             name: "WatchingTests",
             dependencies: [
-                "Archive", "Control", "Engine", "Git", "Pipeline", "Results", "Sandbox", "stepinit", "Store",
-                "TestBasics", "TestSupport", "Watching",
+                "Archive", "Control", "Engine", "Git", "LandedChanges", "Pipeline", "Results", "Sandbox", "stepinit",
+                "Store", "TestBasics", "TestSupport", "Watching",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -519,11 +535,10 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "Archive", "Control", "Diagnostics", "Engine", "Evaluating", "Git", "Masking", "MCP", "pipectl",
+                "Archive", "Control", "DaemonSettings", "Diagnostics", "Engine", "Evaluating", "Git", "Masking", "MCP",
                 "Pipeline", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox", "Settings",
                 "stepinit", "Store", "swift-reader", "SystemCalls", "TerminalText", "TestBasics", "TestIntegrity",
-                "TestReports",
-                "TestSupport", "Watching", "WorkflowPrograms",
+                "TestReports", "TestSupport", "Watching", "WorkflowPrograms",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),

@@ -19,15 +19,29 @@ let areas = [
         "Tests/DaemonLogTests", "docs"
     ),
     Area(
+        "daemon-settings", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit",
+        "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
+        "Sources/Daemon", "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Diagnostics", "Sources/Engine",
+        "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges",
+        "Sources/Landing", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/pipectl", "Tests/DaemonSettingsTests", "Tests/Support", "Tests/TestBasics",
+        "docs"
+    ),
+    Area(
         "daemon", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Control", "Sources/Daemon", "Sources/DaemonLog", "Sources/Diagnostics",
         "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges", "Sources/Git",
-        "Sources/Landing", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline",
-        "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
-        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Sources/stepinit", "Tests/DaemonTests", "Tests/RunSamples", "Tests/Support", "Tests/TestBasics"
+        "Sources/LandedChanges", "Sources/Landing", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages",
+        "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/stepinit", "Tests/DaemonTests", "Tests/RunSamples", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area(
         "diagnostics", "Sources/CLinux", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Pipeline",
@@ -37,15 +51,15 @@ let areas = [
     Area(
         "end-to-end", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
-        "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
-        "Sources/Forges", "Sources/Git", "Sources/Landing", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue",
-        "Sources/Pages", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
-        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
-        "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support", "Tests/TestBasics", "Tests/TestForge",
-        "script", "workflows"
+        "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
+        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
+        "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Sources/swift-reader", "Tests/EndToEndTests",
+        "Tests/Support", "Tests/TestBasics", "Tests/TestForge", "script", "workflows"
     ),
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -57,24 +71,26 @@ let areas = [
     Area(
         "evaluating", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/Masking",
-        "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints",
-        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
-        "Sources/swift-reader", "Tests/EvaluatingTests", "Tests/RunSamples", "Tests/Support", "Tests/TestBasics"
+        "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges",
+        "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces",
+        "Sources/stepinit", "Sources/swift-reader", "Tests/EvaluatingTests", "Tests/RunSamples", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area(
         "fault", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
-        "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
-        "Sources/Forges", "Sources/Git", "Sources/Landing", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue",
-        "Sources/Pages", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
-        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
-        "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
+        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
+        "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area(
         "forges", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -83,31 +99,35 @@ let areas = [
         "Sources/TestReports", "Tests/ForgesTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
-        "fuzz", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
-        "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
-        "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
-        "Sources/Forges", "Sources/Git", "Sources/Landing", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue",
-        "Sources/Pages", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
-        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
-        "Sources/swift-reader", "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests",
-        "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests", "script"
+        "fuzz", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
+        "Sources/Control", "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Diagnostics", "Sources/Engine",
+        "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges",
+        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing",
+        "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
+        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Sources/swift-reader",
+        "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support",
+        "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests", "script"
     ),
     Area(
-        "git", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Tests/GitTests",
-        "Tests/TestBasics"
+        "git", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Tests/GitFixture",
+        "Tests/GitTests", "Tests/TestBasics"
+    ),
+    Area(
+        "landed-changes", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git",
+        "Sources/LandedChanges", "Tests/GitFixture", "Tests/LandedChangesTests", "Tests/TestBasics"
     ),
     Area(
         "landing", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
-        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/Landing", "Sources/Masking",
-        "Sources/MergeQueue", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
-        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox",
-        "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/LandingTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
+        "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing",
+        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
+        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/LandingTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area("masking", "Sources/Masking", "Tests/MaskingTests", "Tests/TestBasics"),
     Area("mcp", "Sources/MCP", "Tests/MCPTests"),
@@ -121,23 +141,23 @@ let areas = [
     Area(
         "pipectl", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
-        "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
-        "Sources/Forges", "Sources/Git", "Sources/Landing", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue",
-        "Sources/Pages", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
-        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/Support",
-        "Tests/TestBasics", "Tests/pipectlTests", "docs"
+        "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
+        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
+        "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/pipectl", "Tests/Support", "Tests/TestBasics", "Tests/pipectlTests"
     ),
     Area("pipeline", "Sources/Pipeline", "Sources/PlanRules", "Tests/PipelineTests", "Tests/TestBasics"),
     Area(
         "preparing", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/Masking", "Sources/Pipeline",
-        "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
-        "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Sources/Watching",
+        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Masking",
+        "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Sources/Watching",
         "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/PreparingTests", "Tests/Support",
         "Tests/TestBasics"
     ),
@@ -169,12 +189,13 @@ let areas = [
     Area(
         "running", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
-        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/Masking", "Sources/Pipeline",
-        "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
-        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Sources/stepinit", "Tests/RunSamples", "Tests/RunningTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Masking",
+        "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/stepinit", "Tests/RunSamples", "Tests/RunningTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area(
         "sandbox", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -217,11 +238,11 @@ let areas = [
     Area(
         "watching", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/ForeignText", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules",
-        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
-        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Sources/stepinit", "Tests/Support", "Tests/TestBasics", "Tests/WatchingTests"
+        "Sources/ForeignText", "Sources/Git", "Sources/LandedChanges", "Sources/Masking", "Sources/Pipeline",
+        "Sources/PlanRules", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
+        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/stepinit", "Tests/Support", "Tests/TestBasics", "Tests/WatchingTests"
     ),
     Area(
         "workflow-programs", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",

@@ -5,6 +5,7 @@ import Forges
 import WorkflowPrograms
 import Engine
 import Git
+import LandedChanges
 import Results
 import Store
 

@@ -1,6 +1,7 @@
 import Control
 import Foundation
-package import Git
+import Git
+package import LandedChanges
 import MergeQueue
 import Pipeline
 import Results

@@ -2,6 +2,7 @@ import Results
 import Store
 import Foundation
 import Git
+import LandedChanges
 package import Pipeline
 
 /// Decides which runs an observation starts and how the states of changes change: a pure function.

@@ -1,5 +1,6 @@
 import DaemonLog
 import Git
+import LandedChanges
 import Logging
 import Pipeline
 import Results

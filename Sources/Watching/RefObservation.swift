@@ -2,6 +2,7 @@ import Results
 import Store
 import Foundation
 import Git
+import LandedChanges
 import Pipeline
 
 /// The facts of one observation of a repository, from which ``Decision`` is made.

@@ -1,6 +1,6 @@
 package import WorkflowPrograms
 import Engine
-package import Git
+package import LandedChanges
 package import Results
 package import Store
 

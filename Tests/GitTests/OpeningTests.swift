@@ -1,4 +1,5 @@
 import Foundation
+import GitFixture
 import Git
 import Testing
 

@@ -1,3 +1,4 @@
+import GitFixture
 import TestBasics
 import Foundation
 import Testing

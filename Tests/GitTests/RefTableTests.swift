@@ -1,3 +1,4 @@
+import GitFixture
 import CGit
 import Foundation
 import TestBasics

@@ -1,4 +1,5 @@
 import Foundation
+import GitFixture
 import Testing
 
 @testable import Git
@@ -28,20 +29,9 @@ import Testing
         #expect(try Repository(opening: fixture["store"]).measure(commit: commit) == wanted)
     }
 
-    /// Folders that contain the previous folder `width` times, in `levels` levels. The last one has `width` to the
-    /// power of `levels` paths.
-    private func bomb(_ width: Int, _ levels: Int) throws -> OID {
-        var (id, kind) = (try repository.createBlob(Array("boom\n".utf8)).hex, "100644 blob")
-        for _ in 0..<levels {
-            let lines = (0..<width).map { "\(kind) \(id)\t\($0)" }.joined(separator: "\n")
-            (id, kind) = (try fixture.git(["mktree"], in: fixture["store"], input: lines + "\n"), "040000 tree")
-        }
-        return try #require(OID(hex: id))
-    }
-
     @Test(arguments: [(10, 10), (10, 60), (9, 150)])
     func `measuring a bomb takes time in proportion to its objects`(_ width: Int, _ levels: Int) throws {
-        let tree = try bomb(width, levels)
+        let tree = try fixture.treeBomb(width, levels)
         let start = ContinuousClock.now
         let excess = #expect(throws: TreeExcess.self) { try repository.measure(tree: tree) }
         #expect(excess?.measure == .entries && excess?.limit == 1_000_000)
@@ -58,18 +48,13 @@ import Testing
             try repository.createCommit(tree: tree, parents: parents, author: ada, committer: ada, message: "One\n")
         }
         let base = try commit(small, [])
-        let head = try commit(bomb(10, 10), [base])
+        let head = try commit(fixture.treeBomb(10, 10), [base])
         #expect(code { try repository.diff(from: base, to: head) } == .tooLarge)
         #expect(code { try repository.diff(from: nil, to: head) } == .tooLarge)
         #expect(code { try repository.hunks(from: base, to: head, maximumBytes: 1_000, maximumHunks: 10) } == .tooLarge)
         #expect(code { try repository.patch(from: base, to: head, maximumBytes: 1_000) } == .tooLarge)
         #expect(code { try repository.merge(head, into: commit(small, [base])) } == .tooLarge)
         #expect(code { try repository.entries(ofTree: repository.commit(head).tree, recursive: true) } == .tooLarge)
-        // A change with such a tree does not block other changes, nor does one in the target.
-        let landed = try commit(repository.createTree(["a": .blob(repository.createBlob([2]))]), [base])
-        let changes = [ChangeHead(name: "1", head: head), ChangeHead(name: "2", head: landed)]
-        #expect(try Landings.recognise(changes, in: repository, from: base, to: landed).map(\.change) == ["2"])
-        #expect(try Landings.recognise(changes, in: repository, from: base, to: head).map(\.change).contains("1"))
     }
 
     @Test func `a tree that no workspace can hold is refused with a reason`() throws {

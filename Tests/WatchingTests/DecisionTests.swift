@@ -1,5 +1,6 @@
 import Results
 import Git
+import LandedChanges
 import Pipeline
 import Store
 import Testing

@@ -3,11 +3,11 @@ internal import Foundation
 /// A file of the daemon's own that no process writes any more, mapped into memory. It is unmapped when the value ends.
 ///
 /// Foundation's mapped `Data` reads the file first, which takes longer than everything that is done with it.
-struct MappedFile: ~Copyable {
-    let bytes: UnsafeRawBufferPointer
+package struct MappedFile: ~Copyable {
+    package let bytes: UnsafeRawBufferPointer
 
     /// - Throws: `.notFound` if the file can't be read.
-    init(_ path: String) throws(GitError) {
+    package init(_ path: String) throws(GitError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw MappedFile.problem(path) }
         defer { close(descriptor) }

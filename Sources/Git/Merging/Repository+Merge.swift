@@ -37,6 +37,17 @@ extension Repository {
         return .merged(tree: OID(tree))
     }
 
+    /// Whether merging a pair gives exactly this tree.
+    package func gives(_ tree: OID, merging pair: MergePair) throws(GitError) -> Bool {
+        let index = try mergedIndex(pair.head, into: pair.target)
+        guard git_index_has_conflicts(index.pointer) == 0 else { return false }
+        let tree = try treeHandle(tree)
+        let diff = try Handle("git_diff_tree_to_index", free: git_diff_free) {
+            git_diff_tree_to_index(&$0, pointer, tree.pointer, index.pointer, nil)
+        }
+        return git_diff_num_deltas(diff.pointer) == 0
+    }
+
     func mergedIndex(_ head: OID, into target: OID) throws(GitError) -> Handle {
         try requireMergeable(head, into: target)
         let (ours, theirs) = (try commitHandle(target).take(), try commitHandle(head).take())

@@ -27,7 +27,8 @@ extension Repository {
         return commits
     }
 
-    func walk(
+    /// The ids of that history, without reading the messages.
+    package func walk(
         from head: OID, excluding: [OID], limit: Int?, firstParent: Bool
     ) throws(GitError) -> [OID] {
         let walk = try Handle("git_revwalk_new", free: git_revwalk_free) { git_revwalk_new(&$0, pointer) }
@@ -51,5 +52,12 @@ extension Repository {
             ids.append(OID(raw))
         }
         return ids
+    }
+
+    package func parents(of id: OID) throws(GitError) -> [OID] {
+        let handle = try commitHandle(id)
+        return (0..<git_commit_parentcount(handle.pointer)).compactMap { number in
+            git_commit_parent_id(handle.pointer, number).map { OID($0.pointee) }
+        }
     }
 }

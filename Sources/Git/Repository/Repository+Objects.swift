@@ -169,7 +169,7 @@ extension Repository {
         return try Handle("git_tree_lookup", free: git_tree_free) { git_tree_lookup(&$0, pointer, &raw) }
     }
 
-    func treeID(of commit: OID) throws(GitError) -> OID {
+    package func treeID(of commit: OID) throws(GitError) -> OID {
         let commit = try commitHandle(commit)
         guard let id = git_commit_tree_id(commit.pointer) else {
             throw GitError(call: "git_commit_tree_id", code: .failed, message: nil)

@@ -69,6 +69,11 @@ public struct OID: Hashable, Sendable {
         return raw
     }
 
+    /// Reads the 20 bytes at an offset, which the caller has checked to be there.
+    package init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+        self.init(bytes.loadUnaligned(fromByteOffset: offset, as: git_oid.self))
+    }
+
     /// Reads 20 bytes; nil for any other number.
     package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 20 else { return nil }

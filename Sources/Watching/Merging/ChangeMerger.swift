@@ -1,6 +1,7 @@
 import Control
 public import Foundation
 public import Git
+package import LandedChanges
 
 /// Merges changes as they would land: with the installed Git, in a process of its own with limits.
 ///
@@ -92,7 +93,7 @@ public struct ChangeMerger: Sendable {
     /// A pair that can't be merged, for example because objects are missing, gives "no".
     ///
     /// - Parameter folder: A folder for a scratch repository.
-    public func confirmed(
+    package func confirmed(
         _ questions: [LandingQuestion], objects: String, scratch folder: String
     ) async throws -> Set<LandingQuestion> {
         guard !questions.isEmpty else { return [] }

@@ -4,9 +4,9 @@ import Control
 import Engine
 import Git
 import Results
+import DaemonSettings
 import Settings
 import StateFiles
-import Settings
 import Store
 import WorkflowPrograms
 
@@ -21,7 +21,7 @@ struct CommandEnd: Error, CustomStringConvertible {
     static func code(for error: any Error) -> Int32 {
         switch error {
         case let error as RequestError: error.code == .missingTool || error.origin == .daemon ? 3 : 2
-        case is DefinitionError, is GitError, is SettingsError: 2
+        case is DefinitionError, is GitError, is MissingSettings, is SettingsError: 2
         case let error as ArchiveError: [.unknownRun, .badArtifact].contains(error.code) ? 2 : 3
         case let error as StateError: [.locked, .missingProgram].contains(error.code) ? 3 : 2
         case let error as SecretError: [.name, .value, .notSet].contains(error.code) ? 2 : 3

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DaemonSettings
 import Client
 import Daemon
 import Foundation

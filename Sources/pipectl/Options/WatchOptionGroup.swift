@@ -1,4 +1,5 @@
 import ArgumentParser
+import DaemonSettings
 import Settings
 
 /// Settings whose flags only `watch` has.

@@ -1,9 +1,8 @@
-import Preparing
+import DaemonSettings
 import Foundation
+import Preparing
 import Settings
 import TestBasics
-
-@testable import pipectl
 
 /// A settings file: its owner is trusted, but the content may be anything.
 extension FuzzTarget {

@@ -2,6 +2,7 @@ import TestBasics
 import Results
 import Foundation
 import Git
+import LandedChanges
 import Pipeline
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@ import Client
 import Control
 import Foundation
 import Git
+import LandedChanges
 import StateFiles
 import Watching
 

@@ -1,5 +1,6 @@
 import Client
 import ArgumentParser
+import DaemonSettings
 import Settings
 
 struct ConfigCheck: AsyncParsableCommand {

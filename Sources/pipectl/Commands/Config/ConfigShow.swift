@@ -1,5 +1,6 @@
 import Client
 import ArgumentParser
+import DaemonSettings
 import Control
 import Foundation
 import Settings

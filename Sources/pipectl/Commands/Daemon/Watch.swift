@@ -1,6 +1,7 @@
 import Preparing
 import DaemonLog
 import ArgumentParser
+import DaemonSettings
 import Client
 import Engine
 import Foundation

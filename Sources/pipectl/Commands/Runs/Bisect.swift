@@ -32,7 +32,7 @@ struct Bisect: AsyncParsableCommand {
         let folder = try state.folder()
         let access = try await daemonOptions.open(folder, "bisect")
         do {
-            try await DaemonSettings.check(daemonOptions.given, access)
+            try await IdleFlags.check(daemonOptions.given, access)
             var request = BisectRequest(test: test, repository: subject.place)
             (request.good, request.bad, request.workflow) = (await commit(good), await commit(bad), workflow)
             (request.branch, request.verifies) = (branch, verify)

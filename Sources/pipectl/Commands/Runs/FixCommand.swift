@@ -38,7 +38,7 @@ struct FixCommand: AsyncParsableCommand {
         if show { return try display(try await known()) }
         let access = try await daemonOptions.open(state.folder(), "fix")
         do {
-            try await DaemonSettings.check(daemonOptions.given, access)
+            try await IdleFlags.check(daemonOptions.given, access)
             let series = try await begin(access)
             await access.close()
             guard let series else { throw CommandEnd(code: 3, message: "the fix ended without an answer") }

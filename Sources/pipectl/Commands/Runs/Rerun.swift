@@ -30,7 +30,7 @@ struct Rerun: AsyncParsableCommand {
         let folder = try state.folder()
         let access = try await daemonOptions.open(folder, "rerun \(run)")
         do {
-            try await DaemonSettings.check(daemonOptions.given, access)
+            try await IdleFlags.check(daemonOptions.given, access)
             if case .own = access, detach {
                 throw CommandEnd(
                     code: 2, message: "--detach needs a running daemon: start `pipectl watch`, or leave it out")

@@ -65,7 +65,7 @@ struct Run: AsyncParsableCommand {
         let location = WatchedRepository.isRemote(self.folder) ? self.folder : try RunSubject.top(of: self.folder)
         let access = try await daemonOptions.open(folder, "run \(workflow)")
         do {
-            try await DaemonSettings.check(daemonOptions.given, access)
+            try await IdleFlags.check(daemonOptions.given, access)
             if case .own = access, detach {
                 throw CommandEnd(
                     code: 2, message: "--detach needs a running daemon: start `pipectl watch`, or leave it out")
