@@ -1,7 +1,6 @@
 import ForeignText
 public import Results
 import TerminalText
-import TestReports
 public import Pipeline
 
 /// Finds problems in a step's output: the messages of compilers, linters, test runners and crashes.
@@ -37,78 +36,58 @@ public struct DiagnosticScanner: Sendable {
 
 /// One pass over the lines.
 struct DiagnosticReading {
-    private let limit: Int
     private var rules: [RuleMatcher]
     private let hasForms: Bool
-    private var found: [DiagnosticLine] = []
-    private var seen: Set<String> = []
-    /// Lines that belong to the newest finding: the code that a compiler shows.
-    private var excerpt: [Substring] = []
-    private var hasExcerpt = false
+    private var found: FoundFindings
     /// A message whose location follows in a later line: an exception, a crash, an error of rustc's.
     private var pending: (finding: Finding, linesLeft: Int)?
     private var python = PythonReading()
     /// The file that the following lines are about, as in eslint's output.
     private var header: Substring?
+    /// The finding of a message of CMake's whose words are in the next lines.
     private var cmake: Int?
-    /// The finding of an XCTest assertion whose values continue in the next lines, and how many lines were added.
-    private var assertion: (index: Int, lines: Int)?
 
     init(limit: Int, rules: [RuleMatcher], hasForms: Bool) {
         self.hasForms = hasForms
-        self.limit = limit
         self.rules = rules
+        found = FoundFindings(limit: limit)
     }
 
-    var result: [Finding] {
-        let errors = found.filter { $0.finding.severity == .error }
-        guard let best = errors.map(\.strength).max() else { return found.map(\.finding.bounded) }
-        return found.filter { $0.strength == .certain || $0.strength == best }.map(\.finding.bounded)
-    }
+    var result: [Finding] { found.result }
 
     mutating func take(_ bytes: some Collection<UInt8>) {
         // No message is that short, and a log of a million empty words must not take minutes.
         LogLines.each(in: bytes, lineLimit: 2_000, isSkipped: { $0 < 6 && isIdle }) { line in
-            if found.count < limit { take(line: line) }
+            if !found.isFull { take(line: line) }
         }
     }
 
     /// Whether nothing was begun that a short line could belong to.
     private var isIdle: Bool {
-        rules.isEmpty && pending == nil && !hasExcerpt && cmake == nil && header == nil && !python.isInside
-            && assertion == nil
+        rules.isEmpty && pending == nil && cmake == nil && header == nil && !python.isInside && !found.expectsMore
     }
 
     private mutating func take(line: Substring) {
         for index in rules.indices {
             if let finding = rules[index].take(line) {
                 settlePending()
-                return add(DiagnosticLine(finding: finding, strength: .certain))
+                return found.add(DiagnosticLine(finding: finding, strength: .certain))
             }
         }
         guard hasForms else { return }
-        if takeAssertion(line) { return }
+        if found.takeAssertion(line) { return }
         if let finding = python.take(line) {
             settlePending()
-            return add(DiagnosticLine(finding: finding, strength: .certain))
+            return found.add(DiagnosticLine(finding: finding, strength: .certain))
         }
         if python.isInside { return }
         if let start = cmake {
-            if line.hasPrefix("  "), found.indices.contains(start), found[start].finding.message.utf8.count < 600 {
-                let words = line.drop { $0 == " " }
-                let old = found[start].finding.message
-                found[start].finding.message = old.isEmpty ? String(words) : "\(old) \(words)"
-                return
-            }
-            if !line.isEmpty || found.indices.contains(start) && !found[start].finding.message.isEmpty { cmake = nil }
+            if line.hasPrefix("  "), found.extend(start, by: line.drop { $0 == " " }) { return }
+            if !line.isEmpty || found.hasMessage(start) { cmake = nil }
         }
         if takeFrame(line) { return }
         if takeListed(line) { return }
-        if isExcerpt(line) {
-            if excerpt.count < 8 { excerpt.append(line) }
-            return
-        }
-        closeExcerpt()
+        if found.takeExcerpt(line) { return }
         if takeCMake(line) || takeCrash(line) { return }
         guard let read = DiagnosticLine.read(line) else { return }
         settlePending()
@@ -118,35 +97,19 @@ struct DiagnosticReading {
         } else if read.strength == .unplaced {
             pending = (read.finding, 30)
         } else {
-            add(read)
+            found.add(read)
         }
     }
 
     mutating func flush() {
-        if let finding = python.finish() { add(DiagnosticLine(finding: finding, strength: .certain)) }
-        closeExcerpt()
+        if let finding = python.finish() { found.add(DiagnosticLine(finding: finding, strength: .certain)) }
+        found.closeExcerpt()
         settlePending()
-        (header, cmake, assertion) = (nil, nil, nil)
+        found.closeAssertion()
+        (header, cmake) = (nil, nil)
     }
 
     // MARK: Lines that belong to others
-
-    /// Whether the line shows code of the newest finding: `12 | let x`, `   |   ^`, `>     assert x`.
-    private func isExcerpt(_ line: Substring) -> Bool {
-        guard hasExcerpt else { return false }
-        let text = line.drop { $0 == " " }
-        let afterNumber = text.drop { $0.isASCII && $0.isNumber }.drop { $0 == " " }
-        if afterNumber.first == "|" { return true }
-        return text.startIndex != line.startIndex && !text.isEmpty
-            && (text.first == "^" || text.first == "~" || excerpt.isEmpty && SourcePlace.read(text) == nil)
-    }
-
-    private mutating func closeExcerpt() {
-        if hasExcerpt, !excerpt.isEmpty, let last = found.indices.last, found[last].finding.excerpt == nil {
-            found[last].finding.excerpt = excerpt.joined(separator: "\n")
-        }
-        (excerpt, hasExcerpt) = ([], false)
-    }
 
     /// ` --> src/main.rs:3:5`, `    at f (src/a.js:3:5)`, `#0 0x1 in f /w/a.c:3`, `0 0x1 f + 20 in prog at /w/a.swift:3`.
     private mutating func takeFrame(_ line: Substring) -> Bool {
@@ -168,7 +131,7 @@ struct DiagnosticReading {
         if let place, !place.isOfTools, var finding = pending?.finding {
             (finding.file, finding.line, finding.column) = (place.file, place.line, place.column)
             pending = nil
-            add(DiagnosticLine(finding: finding, strength: .certain))
+            found.add(DiagnosticLine(finding: finding, strength: .certain))
             return true
         }
         guard let left = pending?.linesLeft, left > 1 else {
@@ -183,7 +146,7 @@ struct DiagnosticReading {
     private mutating func settlePending() {
         guard let finding = pending?.finding else { return }
         pending = nil
-        add(DiagnosticLine(finding: finding, strength: .unplaced))
+        found.add(DiagnosticLine(finding: finding, strength: .unplaced))
     }
 
     /// `/w/src/a.js` and then `  3:5  error  message  rule-name` (eslint's default form).
@@ -196,7 +159,7 @@ struct DiagnosticReading {
                 let message = words[2].drop { $0 == " " }
                 let parts = message.split(separator: "  ").map { $0.drop { $0 == " " } }.filter { !$0.isEmpty }
                 let place = SourcePlace(file: String(header), line: numbers[0], column: numbers[1])
-                add(
+                found.add(
                     DiagnosticLine(
                         finding: DiagnosticLine.finding(
                             words[1] == "error" ? .error : .warning, parts.first ?? message, place,
@@ -219,29 +182,10 @@ struct DiagnosticReading {
             let command = tail.drop { "( ".contains($0) }.prefix { $0 != ")" }
             var finding = DiagnosticLine.finding(severity, "", place, "cmake")
             finding.rule = command.isEmpty ? "cmake" : "cmake \(command)"
-            add(DiagnosticLine(finding: finding, strength: .certain))
-            (cmake, hasExcerpt) = (found.count - 1, false)
+            cmake = found.addOpen(DiagnosticLine(finding: finding, strength: .certain))
             return true
         }
         return false
-    }
-
-    /// Takes one more line of an XCTest assertion, until both of its values are complete.
-    private mutating func takeAssertion(_ line: Substring) -> Bool {
-        guard let (index, lines) = assertion, found.indices.contains(index) else { return false }
-        guard lines < XCTestMessage.mostLines, !line.hasPrefix("Test Case '"), line.place(of: ": error: ") == nil else {
-            assertion = nil
-            return false
-        }
-        found[index].finding.message += "\n" + line
-        let isWhole = XCTestMessage.isComplete(Self.withoutTest(found[index].finding.message))
-        assertion = isWhole ? nil : (index, lines + 1)
-        return true
-    }
-
-    /// `XCTAssertEqual failed: …` of `Class.test : XCTAssertEqual failed: …`.
-    private static func withoutTest(_ message: String) -> Substring {
-        message.byteRange(of: " : ").map { message[$0.upperBound...] } ?? message[...]
     }
 
     /// The first line of a crash report, whose frames have the location.
@@ -250,7 +194,7 @@ struct DiagnosticReading {
         for mark in marks {
             guard let range = line.place(of: mark) else { continue }
             // What the runtime printed before is the better message, and it may have a location.
-            if found.last?.finding.rule == "crash" || pending?.finding.rule == "crash" { return true }
+            if found.newest?.rule == "crash" || pending?.finding.rule == "crash" { return true }
             settlePending()
             let message = mark.hasPrefix("Program") ? line[range.lowerBound...] : line[range.upperBound...]
             pending = (DiagnosticLine.finding(.error, message, nil, "crash"), 60)
@@ -265,17 +209,5 @@ struct DiagnosticReading {
             return true
         }
         return false
-    }
-
-    private mutating func add(_ line: DiagnosticLine) {
-        guard found.count < limit else { return }
-        closeExcerpt()
-        let finding = line.finding
-        // CMake's message follows later, so two of its messages at one location count as one.
-        let key = "\(finding.file ?? "")|\(finding.line ?? 0)|\(finding.column ?? 0)|\(finding.message)"
-        guard seen.insert(key).inserted else { return }
-        found.append(line)
-        if !XCTestMessage.isComplete(Self.withoutTest(finding.message)) { assertion = (found.count - 1, 0) }
-        (excerpt, hasExcerpt) = ([], finding.excerpt == nil && line.strength == .certain)
     }
 }

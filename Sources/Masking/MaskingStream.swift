@@ -29,9 +29,7 @@ package struct MaskingStream {
     private var state: UInt32 = 0
     /// The number of text bytes received.
     private var position = 0
-    /// The last bytes received, which may be the start of a form. The first ``spent`` of them were already passed on.
-    private var held: [UInt8] = []
-    private var spent = 0
+    private var held = HeldText()
     /// Ranges that are to be replaced and were not passed on yet, in order.
     private var pending: [Found] = []
     /// The output's offset: everything before it was passed on or replaced.
@@ -108,7 +106,7 @@ package struct MaskingStream {
         position += buffer.count
         let clear = position - Int(masker.automaton.depth[Int(state)])
         try handOn(upTo: clear, buffer, base, output)
-        keep(from: clear, buffer, base)
+        held.keep(from: clear, buffer, base)
     }
 
     /// Takes a control sequence. It passes at once if no text before it is held back.
@@ -123,8 +121,8 @@ package struct MaskingStream {
     /// Passes on all text received, as if no form could continue after it.
     private mutating func settle(_ output: (UnsafeRawBufferPointer) throws -> Void) rethrows {
         try handOn(upTo: position, UnsafeRawBufferPointer(start: nil, count: 0), position, output)
-        held.removeAll(keepingCapacity: true)
-        (spent, state) = (0, 0)
+        held.removeAll()
+        state = 0
     }
 
     private mutating func handOn(
@@ -163,47 +161,15 @@ package struct MaskingStream {
         _ from: Int, _ to: Int, _ buffer: UnsafeRawBufferPointer, _ base: Int,
         _ output: (UnsafeRawBufferPointer) throws -> Void
     ) rethrows {
-        guard !sequences.isEmpty else { return try copyText(from, to, buffer, base, output) }
+        guard !sequences.isEmpty else { return try held.copy(from, to, buffer, base, output) }
         var from = from
-        let text = self
+        let text = held
         try handOnSequences(upTo: to) { position, sequence in
-            try text.copyText(from, position, buffer, base, output)
+            try text.copy(from, position, buffer, base, output)
             from = max(from, position)
             try output(sequence)
         }
-        try copyText(from, to, buffer, base, output)
-    }
-
-    /// Passes on the bytes between two offsets of the text, which are in ``held``, in `buffer`, or partly in each.
-    private func copyText(
-        _ from: Int, _ to: Int, _ buffer: UnsafeRawBufferPointer, _ base: Int,
-        _ output: (UnsafeRawBufferPointer) throws -> Void
-    ) rethrows {
-        guard from < to else { return }
-        if from < base {
-            let end = held.count - (base - min(to, base))
-            let start = held.count - (base - from)
-            try held.withUnsafeBytes { try output(UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
-        }
-        if to > base {
-            try output(UnsafeRawBufferPointer(rebasing: buffer[(max(from, base) - base)..<(to - base)]))
-        }
-    }
-
-    private mutating func keep(from clear: Int, _ buffer: UnsafeRawBufferPointer, _ base: Int) {
-        if clear >= base {
-            held.removeAll(keepingCapacity: true)
-            spent = 0
-            held.append(contentsOf: buffer[(clear - base)...])
-        } else {
-            held.append(contentsOf: buffer)
-            spent = held.count - (position - clear)
-            // Not every time, because a long secret may arrive byte by byte.
-            if spent > 4_096 && spent > held.count / 2 {
-                held.removeFirst(spent)
-                spent = 0
-            }
-        }
+        try held.copy(from, to, buffer, base, output)
     }
 }
 

@@ -33,26 +33,13 @@ final class BodyReader: ConditionalVisitor {
     private var deadUntil = -1
     /// Whether the test may have ended before this point without a failure.
     private var exitsBefore = false
-    /// How often each name occurs.
-    private let mentions: [String: Int]
-    /// Functions declared inside the body: their assertions count at their declaration, not at the calls.
-    private let own: Set<String>
+    private let names: BodyNames
     private let silence = SilentBlocks()
 
     init(_ file: ParsedFile, _ literals: LiteralCounts, body: CodeBlockSyntax) {
         self.literals = literals
         self.body = body
-        var mentions: [String: Int] = [:]
-        var own: Set<String> = []
-        var isFunction = false
-        for token in body.tokens(viewMode: .sourceAccurate) {
-            if case .identifier = token.tokenKind {
-                mentions[token.plainText, default: 0] += 1
-                if isFunction { own.insert(token.plainText) }
-            }
-            isFunction = token.tokenKind == .keyword(.func)
-        }
-        (self.mentions, self.own) = (mentions, own)
+        names = BodyNames(in: body)
         super.init(file)
         walk(body.statements)
         shape.tolerances = ToleranceReader.tolerances(in: [Syntax(body.statements)], of: file)
@@ -175,7 +162,7 @@ final class BodyReader: ConditionalVisitor {
     override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
         guard let body = node.body else { return .skipChildren }
         // A function that nobody calls asserts nothing.
-        let isCalled = mentions[node.name.plainText, default: 0] > 1
+        let isCalled = names.count(of: node.name.plainText) > 1
         within(
             body,
             {
@@ -219,7 +206,7 @@ final class BodyReader: ConditionalVisitor {
         if let binding = node.parent?.as(InitializerClauseSyntax.self)?.parent?.as(PatternBindingSyntax.self) {
             if binding.pattern.is(WildcardPatternSyntax.self) { return true }
             let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.plainText
-            return name.map { mentions[$0] == 1 } ?? false
+            return name.map { names.count(of: $0) == 1 } ?? false
         }
         guard let sequence = node.parent?.as(ExprListSyntax.self)?.parent?.as(SequenceExprSyntax.self) else {
             return false
@@ -331,7 +318,7 @@ final class BodyReader: ConditionalVisitor {
             shape.sleeps.append(word.map { file.line($0) } ?? file.line(node))
         default:
             if name.hasPrefix("XCTSkip") { skips.append(name + node.argumentText) }
-            if assertions == 0, shape.calls.count < Self.callLimit, !own.contains(name) {
+            if assertions == 0, shape.calls.count < Self.callLimit, !names.isOwnFunction(name) {
                 shape.calls.append(
                     BodyShape.Call(name: name, line: file.line(node), times: times, isConditional: isConditional))
             }

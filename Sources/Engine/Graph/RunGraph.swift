@@ -26,7 +26,7 @@ public struct RunGraph: Sendable {
     /// The plan whose steps are run.
     public let plan: Plan
     /// The state of each step, in the plan's order.
-    public private(set) var states: [State]
+    public var states: [State] { progress.states }
     /// Indices of steps whose failure counts, in the order in which they failed.
     public private(set) var failures: [Int] = []
 
@@ -40,67 +40,45 @@ public struct RunGraph: Sendable {
         var isOrdinary = false
     }
 
-    private let needs: [[Int]]
-    private let dependants: [[Int]]
-    private var facts: [Facts]
-    private var openNeeds: [Int]
-    /// Whether a step failed, or was skipped and needs (directly or not) a step that failed.
-    private var failedAbove: [Bool]
-    private var neverRan: [Bool]
+    private let links: StepLinks
+    private let facts: [Facts]
+    private var progress: StepProgress
+    private var waits: StepWaits
+    private var spread: FailureSpread
     private var ready: [Int] = []
     private var skips: [Skip] = []
-    private var openSteps: Int
-    private var runningSteps = 0
-    private var openOrdinary = 0
     private var stopped: (reason: String, isFailure: Bool)?
 
     public init(_ plan: Plan) {
         self.plan = plan
-        let index = Dictionary(plan.steps.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
-        // A need that is listed twice counts once.
-        let needs = plan.steps.map { step in Array(Set(step.needs.compactMap { index[$0] })).sorted() }
-        var dependants: [[Int]] = Array(repeating: [], count: plan.steps.count)
-        for (step, wanted) in needs.enumerated() { for need in wanted { dependants[need].append(step) } }
-        self.needs = needs
-        self.dependants = dependants
-        openNeeds = needs.map(\.count)
-        facts = zip(plan.steps, needs).map { step, needs in
+        let links = StepLinks(plan)
+        var facts = zip(plan.steps, links.needs).map { step, needs in
             Facts(
                 condition: step.condition, allowsFailure: step.allowsFailure,
                 isLast: needs.isEmpty && step.condition != .onSuccess)
         }
-        failedAbove = Array(repeating: false, count: plan.steps.count)
-        neverRan = failedAbove
-        states = Array(repeating: .waiting, count: plan.steps.count)
-        openSteps = plan.steps.count
         // A step that needs a last step can't be one that a last step waits for.
-        var afterLast = facts.map(\.isLast)
-        var waiting = plan.steps.indices.filter { afterLast[$0] }
-        while let step = waiting.popLast() {
-            for dependant in dependants[step] where !afterLast[dependant] {
-                afterLast[dependant] = true
-                waiting.append(dependant)
-            }
-        }
-        for step in plan.steps.indices where !afterLast[step] {
-            facts[step].isOrdinary = true
-            openOrdinary += 1
-            if openNeeds[step] == 0 { ready.append(step) }
-        }
-        if openOrdinary == 0 { settle(releaseLast()) }
+        let afterLast = links.reached(from: facts.indices.filter { facts[$0].isLast })
+        for step in facts.indices where !afterLast[step] { facts[step].isOrdinary = true }
+        self.links = links
+        self.facts = facts
+        progress = StepProgress(count: facts.count)
+        waits = StepWaits(links, ordinary: facts.count(where: \.isOrdinary))
+        spread = FailureSpread(count: facts.count)
+        ready = facts.indices.filter { facts[$0].isOrdinary && links.needs[$0].isEmpty }
+        if waits.isOrdinaryDone { settle(releaseLast()) }
     }
 
     /// Whether every step has ended.
-    public var isFinished: Bool { openSteps == 0 }
+    public var isFinished: Bool { progress.left == 0 }
 
     /// Whether steps are left but none runs or may start: the plan was not valid.
-    public var isStuck: Bool { openSteps > 0 && runningSteps == 0 && ready.isEmpty }
+    public var isStuck: Bool { progress.left > 0 && progress.running == 0 && ready.isEmpty }
 
     /// The steps that may start now, lowest index first, each handed out once and from then on ``State/running``.
     public mutating func takeReady() -> [Int] {
         defer { ready = [] }
-        for step in ready { states[step] = .running }
-        runningSteps += ready.count
+        for step in ready { progress.start(step) }
         return ready.sorted()
     }
 
@@ -113,9 +91,8 @@ public struct RunGraph: Sendable {
     /// Records that a running step ended, which may make others ready or rule them out.
     public mutating func end(_ step: Int, as status: StepStatus) {
         precondition(status.isFinal && states[step] == .running)
-        runningSteps -= 1
         if status.isFailure {
-            noteFailure(above: step)
+            spread.note(step, links)
             if !facts[step].allowsFailure { failures.append(step) }
         }
         settle([(step, status, nil)])
@@ -129,7 +106,7 @@ public struct RunGraph: Sendable {
         stopped = (reason, isFailure)
         let ended = plan.steps.indices.filter { states[$0] == .waiting && isRuledOutByStop($0) }
         settle(ended.map { ($0, .cancelled, reason) })
-        ready.removeAll { states[$0] != .waiting }
+        ready.removeAll { [progress] in progress.states[$0] != .waiting }
     }
 
     private func isRuledOutByStop(_ step: Int) -> Bool {
@@ -141,16 +118,6 @@ public struct RunGraph: Sendable {
         }
     }
 
-    /// Marks a failure on all skipped steps that need the failed one, for steps that run only on failure.
-    private mutating func noteFailure(above step: Int) {
-        var waiting = [step]
-        while let step = waiting.popLast() {
-            guard !failedAbove[step] else { continue }
-            failedAbove[step] = true
-            waiting += dependants[step].filter { neverRan[$0] && !failedAbove[$0] }
-        }
-    }
-
     /// Ends steps and all steps that can no longer run because of them. Iterative: a chain may be longer than the
     /// stack.
     private mutating func settle(_ ended: [(step: Int, status: StepStatus, reason: String?)]) {
@@ -158,9 +125,8 @@ public struct RunGraph: Sendable {
         for (step, status, reason) in ended { close(step, as: status, because: reason) }
         var waiting = ended.map(\.step)
         while let step = waiting.popLast() {
-            for dependant in dependants[step] {
-                openNeeds[dependant] -= 1
-                guard openNeeds[dependant] == 0, states[dependant] == .waiting else { continue }
+            for dependant in links.dependants[step] {
+                guard waits.needEnded(of: dependant), progress.states[dependant] == .waiting else { continue }
                 if let (status, reason) = obstacle(for: dependant) {
                     close(dependant, as: status, because: reason)
                     waiting.append(dependant)
@@ -168,9 +134,7 @@ public struct RunGraph: Sendable {
                     ready.append(dependant)
                 }
             }
-            guard facts[step].isOrdinary else { continue }
-            openOrdinary -= 1
-            guard openOrdinary == 0 else { continue }
+            guard facts[step].isOrdinary, waits.ordinaryEnded() else { continue }
             for (step, status, reason) in releaseLast() {
                 close(step, as: status, because: reason)
                 waiting.append(step)
@@ -179,12 +143,10 @@ public struct RunGraph: Sendable {
     }
 
     private mutating func close(_ step: Int, as status: StepStatus, because reason: String?) {
-        states[step] = .ended(status)
-        openSteps -= 1
+        progress.end(step, as: status)
         guard let reason else { return }
         skips.append(Skip(step: step, status: status, reason: reason))
-        neverRan[step] = true
-        if needs[step].contains(where: { failedAbove[$0] }) { noteFailure(above: step) }
+        spread.skip(step, links)
     }
 
     /// Releases the steps that wait for all ordinary ones, and returns those that need not run.
@@ -208,9 +170,9 @@ public struct RunGraph: Sendable {
         switch facts[step].condition {
         case .always: return nil
         case .onFailure:
-            return needs[step].contains { failedAbove[$0] } ? nil : (.skipped, "no step that it needs failed")
+            return spread.reaches(anyOf: links.needs[step]) ? nil : (.skipped, "no step that it needs failed")
         case .onSuccess:
-            for need in needs[step] {
+            for need in links.needs[step] {
                 guard case .ended(let status) = states[need], status != .passed else { continue }
                 if status.isFailure && facts[need].allowsFailure { continue }
                 let name = plan.steps[need].name

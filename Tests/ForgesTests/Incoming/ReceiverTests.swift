@@ -237,8 +237,8 @@ extension ForgeInbox.Contents {
         try await Hosted.open { hosted, receiver, index, double in
             hosted.change { $0.comments = (1...40).map { ($0, "/pipectl rerun", "eve", "User", false, 5) } }
             _ = try await receiver.take(.commented(7))
-            #expect(try await answers(index).count == ForgeReceiver.mostOrders)
-            #expect(double.requests.count { $0.path.hasSuffix("/permission") } == ForgeReceiver.mostOrders)
+            #expect(try await answers(index).count == ForgeOrders.mostOrders)
+            #expect(double.requests.count { $0.path.hasSuffix("/permission") } == ForgeOrders.mostOrders)
         }
     }
 
