@@ -124,11 +124,12 @@ let package = Package(
         .target(
             name: "ProofKeys", dependencies: ["Diagnostics", "Pipeline", "Results", "Sandbox"],
             swiftSettings: settings),
+        .target(name: "PlanOrder", dependencies: ["Pipeline", "Results"], swiftSettings: settings),
         .target(
             name: "Engine",
             dependencies: [
-                "Concurrency", "Diagnostics", "Masking", "Pipeline", "ProofKeys", "Results", "Sandbox", "TerminalText",
-                "TestReports",
+                "Concurrency", "Diagnostics", "Masking", "Pipeline", "PlanOrder", "ProofKeys", "Results", "Sandbox",
+                "TerminalText", "TestReports",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -167,8 +168,8 @@ let package = Package(
             name: "Preparing",
             dependencies: [
                 "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "Forges", "Git",
-                "Pipeline", "PlanRules", "ProofKeys", "Reports", "Results", "Sandbox", "Settings", "StateFiles",
-                "Store", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
+                "Pipeline", "PlanOrder", "PlanRules", "ProofKeys", "Reports", "Results", "Sandbox", "Settings",
+                "StateFiles", "Store", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
@@ -416,11 +417,13 @@ let package = Package(
             name: "ProofKeysTests", dependencies: ["Pipeline", "ProofKeys", "Results"],
             swiftSettings: settings),
         .testTarget(
+            name: "PlanOrderTests", dependencies: ["Pipeline", "PlanOrder", "Results", "TestBasics", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Concurrency", "Engine", "Masking", "Pipeline", "ProofKeys", "Results", "Sandbox", "stepinit",
-                "TestBasics",
-                "TestSupport",
+                "Concurrency", "Engine", "Masking", "Pipeline", "PlanOrder", "ProofKeys", "Results", "Sandbox",
+                "stepinit", "TestBasics", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             exclude: ["Places/machine.py"], swiftSettings: settings),
@@ -536,8 +539,9 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "Archive", "Control", "DaemonSettings", "Diagnostics", "Engine", "Evaluating", "Git", "Masking", "MCP",
-                "Pipeline", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox", "Settings",
-                "stepinit", "Store", "swift-reader", "SystemCalls", "TerminalText", "TestBasics", "TestIntegrity",
+                "Pipeline", "PlanOrder", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox",
+                "Settings", "stepinit", "Store", "swift-reader", "SystemCalls", "TerminalText", "TestBasics",
+                "TestIntegrity",
                 "TestReports", "TestSupport", "Watching", "WorkflowPrograms",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

@@ -24,24 +24,24 @@ let areas = [
         "Sources/Daemon", "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Diagnostics", "Sources/Engine",
         "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges",
         "Sources/Landing", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline",
-        "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints",
-        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
-        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/pipectl", "Tests/DaemonSettingsTests", "Tests/Support", "Tests/TestBasics",
-        "docs"
+        "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox",
+        "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/DaemonSettingsTests",
+        "Tests/Support", "Tests/TestBasics", "docs"
     ),
     Area(
         "daemon", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Control", "Sources/Daemon", "Sources/DaemonLog", "Sources/Diagnostics",
         "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges", "Sources/Git",
         "Sources/LandedChanges", "Sources/Landing", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages",
-        "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints",
-        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
-        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/stepinit", "Tests/DaemonTests", "Tests/RunSamples", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox",
+        "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/DaemonTests", "Tests/RunSamples",
+        "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "diagnostics", "Sources/CLinux", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Pipeline",
@@ -54,30 +54,31 @@ let areas = [
         "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
         "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
         "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline",
-        "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints",
-        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
-        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Sources/swift-reader", "Tests/EndToEndTests",
-        "Tests/Support", "Tests/TestBasics", "Tests/TestForge", "script", "workflows"
+        "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox",
+        "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
+        "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support", "Tests/TestBasics", "Tests/TestForge",
+        "script", "workflows"
     ),
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git",
-        "Sources/Masking", "Sources/Pipeline", "Sources/ProofKeys", "Sources/Reports", "Sources/Results",
-        "Sources/Sandbox", "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Sources/stepinit",
-        "Tests/EngineTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/ProofKeys", "Sources/Reports",
+        "Sources/Results", "Sources/Sandbox", "Sources/Store", "Sources/TerminalText", "Sources/TestReports",
+        "Sources/stepinit", "Tests/EngineTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "evaluating", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
         "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges",
-        "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
-        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Sources/stepinit", "Sources/swift-reader", "Tests/EvaluatingTests", "Tests/RunSamples", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing",
+        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/stepinit", "Sources/swift-reader", "Tests/EvaluatingTests", "Tests/RunSamples",
+        "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "fault", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
@@ -85,12 +86,12 @@ let areas = [
         "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
         "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
         "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline",
-        "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints",
-        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
-        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox",
+        "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests",
+        "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "forges", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -102,13 +103,13 @@ let areas = [
         "fuzz", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Control", "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Diagnostics", "Sources/Engine",
         "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges",
-        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing",
-        "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
-        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Sources/swift-reader",
-        "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support",
-        "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests", "script"
+        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules",
+        "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
+        "Sources/swift-reader", "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests",
+        "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests", "script"
     ),
     Area(
         "git", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Tests/GitFixture",
@@ -122,10 +123,10 @@ let areas = [
         "landing", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
         "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
-        "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing",
-        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules",
+        "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
+        "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
         "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/LandingTests", "Tests/Support",
         "Tests/TestBasics"
     ),
@@ -144,30 +145,36 @@ let areas = [
         "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
         "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
         "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline",
-        "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints",
-        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
-        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/pipectl", "Tests/Support", "Tests/TestBasics", "Tests/pipectlTests"
+        "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox",
+        "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/Support", "Tests/TestBasics",
+        "Tests/pipectlTests"
     ),
     Area("pipeline", "Sources/Pipeline", "Sources/PlanRules", "Tests/PipelineTests", "Tests/TestBasics"),
+    Area(
+        "plan-order", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/DaemonLog",
+        "Sources/Git", "Sources/Pipeline", "Sources/PlanOrder", "Sources/Reports", "Sources/Results", "Sources/Store",
+        "Sources/TerminalText", "Tests/PlanOrderTests", "Tests/Support", "Tests/TestBasics"
+    ),
     Area(
         "preparing", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
         "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Masking",
-        "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints",
-        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/PreparingTests", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
+        "Tests/PreparingTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "project-setup", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git",
-        "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules", "Sources/ProjectSetup", "Sources/ProofKeys",
-        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Store", "Sources/TerminalText",
-        "Sources/TestReports", "Sources/WorkflowPrograms", "Tests/ProjectSetupTests", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProjectSetup",
+        "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Store",
+        "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms", "Tests/ProjectSetupTests",
+        "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "proof-keys", "Sources/CLinux", "Sources/Concurrency", "Sources/Diagnostics", "Sources/ForeignText",
@@ -190,12 +197,12 @@ let areas = [
         "running", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
         "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Masking",
-        "Sources/Pipeline", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints",
-        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
-        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/stepinit", "Tests/RunSamples", "Tests/RunningTests", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox",
+        "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/RunSamples", "Tests/RunningTests",
+        "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "sandbox", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -206,9 +213,10 @@ let areas = [
     Area(
         "secrets", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git",
-        "Sources/Masking", "Sources/Pipeline", "Sources/ProofKeys", "Sources/Reports", "Sources/Results",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestReports", "Tests/SecretsTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/ProofKeys", "Sources/Reports",
+        "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Tests/SecretsTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area(
         "settings", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/DaemonLog", "Sources/Git",
@@ -239,25 +247,26 @@ let areas = [
         "watching", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
         "Sources/ForeignText", "Sources/Git", "Sources/LandedChanges", "Sources/Masking", "Sources/Pipeline",
-        "Sources/PlanRules", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
-        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/stepinit", "Tests/Support", "Tests/TestBasics", "Tests/WatchingTests"
+        "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/Support", "Tests/TestBasics",
+        "Tests/WatchingTests"
     ),
     Area(
         "workflow-programs", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
-        "Sources/Pipeline", "Sources/PlanRules", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/Results",
-        "Sources/Sandbox", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms",
-        "Tests/TestBasics", "Tests/WorkflowProgramsTests", "docs", "workflows"
+        "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProjectSetup", "Sources/ProofKeys",
+        "Sources/Results", "Sources/Sandbox", "Sources/TerminalText", "Sources/TestReports",
+        "Sources/WorkflowPrograms", "Tests/TestBasics", "Tests/WorkflowProgramsTests", "docs", "workflows"
     ),
     Area(
         "workspaces", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/ForeignText", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanRules",
-        "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/Support", "Tests/TestBasics",
-        "Tests/WorkspacesTests"
+        "Sources/ForeignText", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder",
+        "Sources/PlanRules", "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/Support",
+        "Tests/TestBasics", "Tests/WorkspacesTests"
     ),
 ]

@@ -1,7 +1,7 @@
+package import PlanOrder
 import DaemonLog
 package import Store
 package import Results
-package import Engine
 import Foundation
 import Git
 package import Logging

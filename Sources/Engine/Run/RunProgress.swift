@@ -1,5 +1,6 @@
 import Concurrency
 import Pipeline
+import PlanOrder
 import Results
 
 /// How far the steps of a run have come: a value without process, clock or disk.

@@ -1,3 +1,4 @@
+package import PlanOrder
 package import Concurrency
 import Foundation
 package import Pipeline

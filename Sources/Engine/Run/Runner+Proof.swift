@@ -1,4 +1,5 @@
 package import Pipeline
+import PlanOrder
 package import Results
 
 extension Runner {

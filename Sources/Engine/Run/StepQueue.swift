@@ -1,4 +1,5 @@
 import Pipeline
+import PlanOrder
 
 /// The queue of one run's steps for the daemon's slots, in the order in which they are to start.
 struct StepQueue: Sendable {

@@ -1,5 +1,6 @@
 import Concurrency
 import Pipeline
+import PlanOrder
 import Results
 
 /// Runs the steps of one plan at a place.

@@ -1,3 +1,4 @@
+import PlanOrder
 import Foundation
 import TestBasics
 import TestSupport

@@ -22,9 +22,8 @@ public struct StepOrder: Sendable, Equatable {
     ///   - plan: The plan; if it is not valid, all steps keep their order.
     ///   - nearTests: ``TestHistory/near``.
     public init(_ plan: Plan, history: StepHistory, changedFiles: [ChangedFile], nearTests: [KnownTest] = []) {
-        let index = Dictionary(plan.steps.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
-        let needs = plan.steps.map { step in Array(Set(step.needs.compactMap { index[$0] })) }
-        guard let sorted = StepOrder.topological(needs) else {
+        let links = StepLinks(plan)
+        guard let sorted = links.sorted else {
             places = Array(plan.steps.indices)
             return
         }
@@ -43,7 +42,7 @@ public struct StepOrder: Sendable, Equatable {
         let own = remaining
         // Steps that need a step are ranked before the step itself.
         for step in sorted.reversed() {
-            for need in needs[step] {
+            for need in links.needs[step] {
                 remaining[need] = max(remaining[need], own[need] + remaining[step])
                 guard let later = promises[step]?.after(own[need]) else { continue }
                 if promises[need].map({ later.isBetter(than: $0) }) ?? true { promises[need] = later }
@@ -95,22 +94,5 @@ public struct StepOrder: Sendable, Equatable {
         func isBetter(than other: Promise) -> Bool {
             level != other.level ? level < other.level : chance / seconds > other.chance / other.seconds
         }
-    }
-
-    /// Sorts steps so that each comes after those that it needs; nil if the needs form a cycle.
-    private static func topological(_ needs: [[Int]]) -> [Int]? {
-        var open = needs.map(\.count)
-        var dependants: [[Int]] = Array(repeating: [], count: needs.count)
-        for (step, wanted) in needs.enumerated() { for need in wanted { dependants[need].append(step) } }
-        var sorted = needs.indices.filter { open[$0] == 0 }
-        var next = 0
-        while next < sorted.count {
-            for dependant in dependants[sorted[next]] {
-                open[dependant] -= 1
-                if open[dependant] == 0 { sorted.append(dependant) }
-            }
-            next += 1
-        }
-        return sorted.count == needs.count ? sorted : nil
     }
 }

@@ -1,6 +1,7 @@
 import Concurrency
 import Foundation
 import Pipeline
+import PlanOrder
 import Testing
 
 @testable import Results

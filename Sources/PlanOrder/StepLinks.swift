@@ -27,4 +27,19 @@ struct StepLinks {
         }
         return reached
     }
+
+    /// The steps so that each comes after those that it needs; nil if the needs form a cycle.
+    var sorted: [Int]? {
+        var open = needs.map(\.count)
+        var sorted = needs.indices.filter { open[$0] == 0 }
+        var next = 0
+        while next < sorted.count {
+            for dependant in dependants[sorted[next]] {
+                open[dependant] -= 1
+                if open[dependant] == 0 { sorted.append(dependant) }
+            }
+            next += 1
+        }
+        return sorted.count == needs.count ? sorted : nil
+    }
 }

@@ -3,8 +3,8 @@ import TestBasics
 import TestSupport
 import Testing
 
+@testable import PlanOrder
 @testable import Results
-@testable import Engine
 
 @Suite struct RunGraphTests {
     static let outcomes: [StepStatus] = [.passed, .passed, .passed, .failed, .timedOut, .infrastructure, .cancelled]

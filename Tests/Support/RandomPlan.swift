@@ -1,10 +1,9 @@
-import Pipeline
-import TestBasics
-import TestSupport
+package import Pipeline
+package import TestBasics
 
 extension Plan {
     /// A valid plan: each step needs some of those before it, and then the steps are shuffled.
-    static func random(steps count: Int, with generator: inout SplitMix64, conditions: Bool = true) -> Plan {
+    package static func random(steps count: Int, with generator: inout SplitMix64, conditions: Bool = true) -> Plan {
         let density = Int.random(in: 0...4, using: &generator)
         var steps: [PlannedStep] = []
         for number in 0..<count {

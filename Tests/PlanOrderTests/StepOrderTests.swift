@@ -1,6 +1,6 @@
 import Results
-import Engine
 import Pipeline
+import PlanOrder
 import Testing
 
 /// The order in which steps start if there are fewer slots than steps.
