@@ -1,8 +1,6 @@
-import Watching
-import Foundation
-import Git
 import Sandbox
 import TerminalText
+import Watching
 
 /// Moves the target branch to a commit that passed, if the branch still has the commit on which it was built.
 struct TargetPush: Sendable {
@@ -20,26 +18,8 @@ struct TargetPush: Sendable {
     let from: String
     let to: String
 
-    private static let ofRepositories: Set<String> = [
-        "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY",
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH",
-    ]
-
-    /// Pushes with `git`, so that the hooks and the protection of the repository apply, with the rights of the daemon's
-    /// user. Remote and local repositories are treated alike.
     func push() async throws -> Outcome {
-        var environment = ProcessInfo.processInfo.environment.filter { !Self.ofRepositories.contains($0.key) }
-        environment["GIT_TERMINAL_PROMPT"] = "0"
-        environment["LC_ALL"] = "C"
-        let ref = "refs/heads/\(branch)"
-        // The lease names the expected commit. Without `+`, git also refuses everything but a fast-forward.
-        let result = try await ExternalCommand(
-            "git",
-            [
-                "-C", repository.store, "push", "--porcelain", "--no-verify", "--force-with-lease=\(ref):\(from)", "--",
-                repository.location, "\(to):\(ref)",
-            ], environment: environment, deadline: .seconds(120), outputLimit: 1 << 16
-        ).run()
+        let result = try await LeasedPush(repository, ref: "refs/heads/\(branch)", from: from, to: to).run()
         return Self.outcome(result.text, succeeded: result.succeeded)
     }
 
