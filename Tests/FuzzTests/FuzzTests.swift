@@ -1,5 +1,8 @@
 import Foundation
+import Results
 import Testing
+
+@testable import TestReports
 
 /// Fuzzes every parser of untrusted bytes: shortly here, for an hour with `script/fuzz`.
 @Suite(.serialized) struct FuzzTests {
@@ -18,5 +21,12 @@ import Testing
         let script = try String(contentsOf: root.appending(path: "script/fuzz"), encoding: .utf8)
         let list = try #require(script.firstMatch(of: /targets=\(([a-z0-9 \n-]+)\)/))
         #expect(Set(list.1.split(whereSeparator: \.isWhitespace).map(String.init)) == Set(FuzzTarget.all.map(\.name)))
+    }
+
+    @Test func `each format of test results has a target`() {
+        let formats = Set(FuzzTarget.formats.map { $0.format })
+        for reading in ResultReadings.all {
+            #expect(formats.contains(reading.format), "no target of ResultTargets.swift has this format")
+        }
     }
 }

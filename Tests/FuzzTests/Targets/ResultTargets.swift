@@ -27,36 +27,41 @@ extension FuzzTarget {
         "\"testStarted\"", "\"issueRecorded\"", "\"runEnded\"", "\"line\":-9223372036854775808", "\"absolute\":1e308",
     ]
 
-    static let results: [FuzzTarget] = [
-        reading("junit", .junit, words: xml) { try Corpus.results(".xml") },
-        reading("events", .swiftTestingEvents, words: events, isJSON: true) { try Corpus.results(".jsonl") },
-        reading("console", .swiftpmConsole, words: console) { try Corpus.results(".txt") },
-        reading("trx", ResultFormat(rawValue: "trx"), words: xml + dotNet) { try Corpus.results(".trx") },
-        reading("nunit3", ResultFormat(rawValue: "nunit3"), words: xml + dotNet) { try Corpus.results("nunit3.xml") },
-        reading("nunit2", ResultFormat(rawValue: "nunit2"), words: xml + dotNet) { try Corpus.results("nunit2.xml") },
-        reading("xunit", ResultFormat(rawValue: "xunit"), words: xml + dotNet) {
+    static let results: [FuzzTarget] =
+        formats.map { $0.target } + [
+            reading("results", nil, words: xml + console + events + json + tap) {
+                try Corpus.results(".xml", ".jsonl", ".txt", ".trx", ".json", ".tap")
+            },
+            log,
+        ]
+
+    /// The targets of single formats.
+    static let formats: [(format: ResultFormat, target: FuzzTarget)] = [
+        of(.junit, "junit", words: xml) { try Corpus.results(".xml") },
+        of(.swiftTestingEvents, "events", words: events, isJSON: true) { try Corpus.results(".jsonl") },
+        of(.swiftpmConsole, "console", words: console) { try Corpus.results(".txt") },
+        of(ResultFormat(rawValue: "trx"), "trx", words: xml + dotNet) { try Corpus.results(".trx") },
+        of(ResultFormat(rawValue: "nunit3"), "nunit3", words: xml + dotNet) { try Corpus.results("nunit3.xml") },
+        of(ResultFormat(rawValue: "nunit2"), "nunit2", words: xml + dotNet) { try Corpus.results("nunit2.xml") },
+        of(ResultFormat(rawValue: "xunit"), "xunit", words: xml + dotNet) {
             try Corpus.results("xunit1.xml", "xunit2.xml")
         },
-        reading("gotest", ResultFormat(rawValue: "goTest"), words: go, isJSON: true) {
+        of(ResultFormat(rawValue: "goTest"), "gotest", words: go, isJSON: true) {
             try Corpus.results("gotest.json")
         },
-        reading("dart", ResultFormat(rawValue: "dart"), words: json, isJSON: true) { try Corpus.results("dart.json") },
-        reading("mocha", ResultFormat(rawValue: "mocha"), words: json, isJSON: true) {
+        of(ResultFormat(rawValue: "dart"), "dart", words: json, isJSON: true) { try Corpus.results("dart.json") },
+        of(ResultFormat(rawValue: "mocha"), "mocha", words: json, isJSON: true) {
             try Corpus.results("mocha.json")
         },
-        reading("jest", ResultFormat(rawValue: "jest"), words: json, isJSON: true) { try Corpus.results("jest.json") },
-        reading("rspec", ResultFormat(rawValue: "rspec"), words: json, isJSON: true) {
+        of(ResultFormat(rawValue: "jest"), "jest", words: json, isJSON: true) { try Corpus.results("jest.json") },
+        of(ResultFormat(rawValue: "rspec"), "rspec", words: json, isJSON: true) {
             try Corpus.results("rspec.json")
         },
-        reading("cucumber", ResultFormat(rawValue: "cucumber"), words: cucumber, isJSON: true) {
+        of(ResultFormat(rawValue: "cucumber"), "cucumber", words: cucumber, isJSON: true) {
             try Corpus.results("cucumber.json", "cucumber-jvm.json")
         },
-        reading("ctrf", ResultFormat(rawValue: "ctrf"), words: json, isJSON: true) { try Corpus.results("ctrf.json") },
-        reading("tap", ResultFormat(rawValue: "tap"), words: tap) { try Corpus.results(".tap") },
-        reading("results", nil, words: xml + console + events + json + tap) {
-            try Corpus.results(".xml", ".jsonl", ".txt", ".trx", ".json", ".tap")
-        },
-        log,
+        of(ResultFormat(rawValue: "ctrf"), "ctrf", words: json, isJSON: true) { try Corpus.results("ctrf.json") },
+        of(ResultFormat(rawValue: "tap"), "tap", words: tap) { try Corpus.results(".tap") },
     ]
 
     private static let dotNet = [
@@ -108,6 +113,13 @@ extension FuzzTarget {
                     (test.message?.utf8.count ?? 0) <= 128 << 10, "a message of \(test.message?.utf8.count ?? 0) bytes")
             }
         })
+
+    private static func of(
+        _ format: ResultFormat, _ name: String, words: [String], isJSON: Bool = false,
+        corpus: @escaping @Sendable () throws -> [[UInt8]]
+    ) -> (format: ResultFormat, target: FuzzTarget) {
+        (format, reading(name, format, words: words, isJSON: isJSON, corpus: corpus))
+    }
 
     private static func reading(
         _ name: String, _ format: ResultFormat?, words: [String], isJSON: Bool = false,
