@@ -31,20 +31,7 @@ extension WorkflowDeclaration {
 
     private func validateTriggers(_ report: Report) {
         for trigger in triggers {
-            for glob in trigger.branches + trigger.paths + trigger.ignoredPaths {
-                do throws(GlobProblem) { _ = try Glob(glob) } catch { report("glob", error.description) }
-            }
-            for pattern in trigger.messages + trigger.ignoredMessages {
-                do throws(MessagePatternProblem) { _ = try MessagePattern(pattern) } catch {
-                    report("message", error.description)
-                }
-            }
-            if trigger.branches.isEmpty && trigger.event != .manual {
-                report("trigger", "its \(trigger.event) trigger names no branch; for example, write into: \"main\"")
-            }
-            if trigger.labels.contains("") {
-                report("trigger", "a label of its pullRequest trigger is empty; leave it out")
-            }
+            for problem in trigger.problems { report(problem.rule, problem.message) }
             if let cron = trigger.cron {
                 do throws(CronProblem) {
                     if try CronSchedule(cron).next(after: 0) == nil {

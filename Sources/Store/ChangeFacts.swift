@@ -1,5 +1,3 @@
-public import Pipeline
-
 /// What a forge says about a change.
 public struct ChangeFacts: Sendable, Equatable, Codable {
     public var title: String
@@ -31,11 +29,6 @@ public struct ChangeFacts: Sendable, Equatable, Codable {
         self.labels = labels
         self.headRepository = headRepository
         self.pusher = pusher
-    }
-
-    /// Whether `trigger` starts runs of this change, as far as the forge's facts decide.
-    public func suits(_ trigger: Trigger) -> Bool {
-        isOpen && trigger.matches(isDraft: isDraft, labels: labels)
     }
 }
 

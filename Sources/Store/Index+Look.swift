@@ -102,11 +102,11 @@ extension Index {
     ///
     /// - Parameters:
     ///   - decided: What the forge said about changes when runs were decided about, by their names.
-    ///   - heldBack: What the messages of commits held back, by ref. It replaces what was known of the ref; of a ref that
+    ///   - heldBack: What filters of triggers held back, by ref. It replaces what was known of the ref; of a ref that
     ///     moved, nothing older is kept.
     /// - Throws: `.noBaseline` before ``recordBaseline(of:location:refs:)``, and `.cursorMoved` if a ref's cursor is
     ///   not at `old`.
-    public func recordLook(
+    package func recordLook(
         repository: String, moved: [RefMove], requests: [RunRequest], changes: [ChangeRecord],
         decided: [String: ChangeFacts] = [:], heldBack: [String: [HeldBackWorkflow]] = [:]
     ) async throws -> LookOutcome {

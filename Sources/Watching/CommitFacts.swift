@@ -1,5 +1,6 @@
 import Git
 import Pipeline
+import Store
 
 /// What the filters of triggers ask about commits; nothing is asked without a filter.
 struct CommitFacts {
@@ -24,44 +25,41 @@ extension CommitFacts {
         message = { try? repository.commit($0).message }
     }
 
-    /// The first trigger of a workflow that starts a run for the commits.
+    /// What filters ask about a push of `to`.
     ///
     /// - Parameters:
+    ///   - branch: The name of the branch or tag; of a change's target.
     ///   - from: The commit to which `to` is compared for filters by path.
-    ///   - applies: Whether a trigger applies as far as commits don't matter.
-    func trigger(
-        of declaration: WorkflowDeclaration, from: OID?, to: OID, where applies: (Trigger) -> Bool
-    ) -> TriggerChoice {
-        var objection: String?
-        for trigger in declaration.triggers where applies(trigger) && matches(pathsOf: trigger, from: from, to: to) {
-            guard let reason = self.objection(of: trigger, to: to) else { return .starts(trigger) }
-            objection = objection ?? reason
-        }
-        return objection.map { .isHeldBack($0) } ?? .doesNotApply
-    }
-
-    private func matches(pathsOf trigger: Trigger, from: OID?, to: OID) -> Bool {
-        guard trigger.filtersByPath else { return true }
-        return paths(from, to).map { trigger.matches(paths: $0) } ?? true
-    }
-
-    private func objection(of trigger: Trigger, to commit: OID) -> String? {
-        guard trigger.filtersByMessage else { return nil }
-        return message(commit).flatMap { trigger.objection(toMessage: $0) }
+    ///   - forge: What the forge says of a change; without it a change is no draft and has no labels.
+    func ofPush(to branch: String, from: OID?, to: OID, forge: ChangeFacts? = nil) -> TriggerFacts {
+        TriggerFacts(
+            branch: branch, isDraft: forge?.isDraft ?? false, labels: forge?.labels ?? [], paths: { paths(from, to) },
+            message: { message(to) })
     }
 }
 
-/// What the triggers of a workflow say about commits.
+/// What the triggers of a workflow say about a push.
 enum TriggerChoice: Equatable {
     case starts(Trigger)
-    /// Only the commit's message prevents a run: a sentence about the workflow without its subject.
-    case isHeldBack(String)
+    /// Each trigger of the event has a filter that does not let the push through. It is that of the trigger that came
+    /// nearest to a run.
+    case isHeldBack(TriggerObjection)
+    /// No trigger waits for such an event.
     case doesNotApply
 
     var isStart: Bool { if case .starts = self { true } else { false } }
 }
 
-extension Trigger {
-    var filtersByPath: Bool { !paths.isEmpty || !ignoredPaths.isEmpty }
-    var filtersByMessage: Bool { !messages.isEmpty || !ignoredMessages.isEmpty }
+extension WorkflowDeclaration {
+    /// The first trigger that starts a run for a push.
+    ///
+    /// - Parameter event: Whether a trigger waits for such an event.
+    func trigger(for facts: TriggerFacts, where event: (Trigger.Event) -> Bool) -> TriggerChoice {
+        var nearest: TriggerObjection?
+        for trigger in triggers where event(trigger.event) {
+            guard let objection = trigger.objection(to: facts) else { return .starts(trigger) }
+            if nearest.map({ objection.isNearer(than: $0) }) ?? true { nearest = objection }
+        }
+        return nearest.map { .isHeldBack($0) } ?? .doesNotApply
+    }
 }

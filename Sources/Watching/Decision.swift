@@ -9,7 +9,7 @@ package import Pipeline
 struct Decision: Sendable, Equatable {
     var requests: [RunRequest] = []
     var changes: [ChangeRecord] = []
-    /// The workflows that a commit's message held back, for each ref about which this look decided as about a push.
+    /// The workflows that a filter of their triggers held back, for each ref about which this look decided as about a push.
     var heldBack: [String: [HeldBackWorkflow]] = [:]
 
     /// The workflows at one commit.
@@ -20,10 +20,10 @@ struct Decision: Sendable, Equatable {
         /// The commit has no `workflows/`.
         case none
 
-        /// Whether a trigger filters by changed paths or by the commit's message.
+        /// Whether a trigger filters by something of the commits.
         var asksAboutCommits: Bool {
             guard case .workflows(let declarations) = self else { return false }
-            return declarations.contains { $0.triggers.contains { $0.filtersByPath || $0.filtersByMessage } }
+            return declarations.contains { $0.triggers.contains(where: \.asksAboutCommits) }
         }
     }
 
@@ -67,7 +67,7 @@ struct Decision: Sendable, Equatable {
                 definition: definition, commits: commits)
         }
         for tag in observation.tags {
-            decision.requests += requests(of: tag, repository: repository, definition: definition)
+            decision.start(tag, repository: repository, definition: definition, commits: commits)
         }
         return decision
     }
@@ -116,15 +116,16 @@ struct Decision: Sendable, Equatable {
         }
         if record.state == .closed { updated.state = .open }
         let isRetargeted = record.target != change.target
+        // What was closed before started nothing.
+        let before =
+            refreshed.decided?.isOpen == false
+            ? nil
+            : commits.ofPush(to: change.target, from: change.targetCommit, to: change.head, forge: refreshed.decided)
         let (new, heldBack) = Decision.requests(
             testing: change, repository: repository, nonce: isRetargeted ? "onto \(change.targetCommit.hex)" : "",
             definition: definition, commits: commits
         ) { declaration in
-            let before = commits.trigger(of: declaration, from: change.targetCommit, to: change.head) { trigger in
-                trigger.event == .pullRequest && trigger.matches(branch: change.target)
-                    && Decision.suits(refreshed.decided, trigger)
-            }
-            return isRetargeted || !before.isStart
+            isRetargeted || before.map { !declaration.trigger(for: $0) { $0 == .pullRequest }.isStart } ?? true
         }
         requests += new
         self.heldBack[change.ref] = heldBack
@@ -132,11 +133,6 @@ struct Decision: Sendable, Equatable {
             (updated.target, updated.targetCommit, updated.state) = (change.target, change.targetCommit.hex, .open)
         }
         changes.append(updated)
-    }
-
-    /// Whether the forge's facts let a trigger start a run; without them a change is no draft and has no labels.
-    private static func suits(_ facts: ChangeFacts?, _ trigger: Trigger) -> Bool {
-        facts.map { $0.suits(trigger) } ?? trigger.matches(isDraft: false, labels: [])
     }
 
     /// Updates the changes that a moved branch affects: those that landed in it, and those that are stale now.
@@ -171,7 +167,7 @@ struct Decision: Sendable, Equatable {
                 targetCommit: branch.new,
                 title: record.title, author: record.author, isLanded: false, facts: observation.facts[name],
                 definition: branch.definition)
-            // The head is the one that was decided about when it was pushed, so what its message held back is known.
+            // The head is the one that was decided about when it was pushed, so what was held back is known.
             let retests = Decision.requests(
                 testing: change, repository: repository, nonce: "onto \(branch.new.hex)", definition: definition,
                 commits: commits
@@ -205,6 +201,7 @@ struct Decision: Sendable, Equatable {
             let unknown = WorkflowDeclaration(name: Decision.unknownWorkflow, triggers: [])
             return requests.append(run(unknown, .push, landings: []))
         }
+        let facts = commits.ofPush(to: branch.name, from: branch.old, to: branch.new)
         for declaration in Decision.declarations(found) {
             if refreshes, declaration.needsRefresh(on: branch.name) {
                 requests.append(
@@ -212,31 +209,34 @@ struct Decision: Sendable, Equatable {
                         declaration.name, repository: repository, branch: branch.name, commit: branch.new.hex,
                         definition: source.hex))
             }
-            let choice = commits.trigger(of: declaration, from: branch.old, to: branch.new) { trigger in
-                (trigger.event == .merge || trigger.event == .push) && trigger.matches(branch: branch.name)
-                    && (branch.old != nil || trigger.event == .push)
-            }
-            switch choice {
+            switch declaration.trigger(for: facts, where: { $0 == .push || $0 == .merge && branch.old != nil }) {
             case .starts(let trigger): requests.append(run(declaration, trigger.event, landings: branch.landings))
-            case .isHeldBack(let why):
+            case .isHeldBack(let objection):
                 heldBack[branch.ref, default: []].append(
-                    HeldBackWorkflow(name: declaration.name, commit: branch.new.hex, why: why))
+                    HeldBackWorkflow(name: declaration.name, commit: branch.new.hex, objection))
             case .doesNotApply: break
             }
         }
     }
 
-    /// The runs that a new or moved tag starts.
-    private static func requests(
-        of tag: RefObservation.MovedTag, repository: String, definition: (OID) -> Definition
-    ) -> [RunRequest] {
+    /// Starts the runs of a new or moved tag.
+    private mutating func start(
+        _ tag: RefObservation.MovedTag, repository: String, definition: (OID) -> Definition, commits: CommitFacts
+    ) {
         let source = tag.definition ?? tag.commit
-        return declarations(definition(source)).filter { declaration in
-            declaration.triggers.contains { $0.event == .tag && $0.matches(branch: tag.name) }
-        }.map { declaration in
-            request(
-                declaration, event: .tag, repository: repository, ref: tag.ref, branch: nil, commit: tag.commit,
-                definition: source, previous: nil, landings: [])
+        let facts = commits.ofPush(to: tag.name, from: nil, to: tag.commit)
+        for declaration in Decision.declarations(definition(source)) {
+            switch declaration.trigger(for: facts, where: { $0 == .tag }) {
+            case .starts:
+                requests.append(
+                    Decision.request(
+                        declaration, event: .tag, repository: repository, ref: tag.ref, branch: nil,
+                        commit: tag.commit, definition: source, previous: nil, landings: []))
+            case .isHeldBack(let objection):
+                heldBack[tag.ref, default: []].append(
+                    HeldBackWorkflow(name: declaration.name, commit: tag.commit.hex, objection))
+            case .doesNotApply: break
+            }
         }
     }
 
@@ -251,18 +251,17 @@ struct Decision: Sendable, Equatable {
         let source = change.definition ?? change.targetCommit
         let found = definition(source)
         // What an unreadable change brings is unknown; its run reports the reason.
-        let commits = change.problem == nil ? commits : .unknown
+        let facts = (change.problem == nil ? commits : .unknown).ofPush(
+            to: change.target, from: change.targetCommit, to: change.head, forge: change.facts)
+        // A change that is closed at the forge starts nothing.
+        let isOpen = change.facts?.isOpen ?? true
         var wanted: [WorkflowDeclaration] = []
         var heldBack: [HeldBackWorkflow] = []
-        for declaration in declarations(found) where condition(declaration) {
-            let choice = commits.trigger(of: declaration, from: change.targetCommit, to: change.head) { trigger in
-                trigger.event == .pullRequest && trigger.matches(branch: change.target)
-                    && suits(change.facts, trigger)
-            }
-            switch choice {
+        for declaration in declarations(found) where isOpen && condition(declaration) {
+            switch declaration.trigger(for: facts, where: { $0 == .pullRequest }) {
             case .starts: wanted.append(declaration)
-            case .isHeldBack(let why):
-                heldBack.append(HeldBackWorkflow(name: declaration.name, commit: change.head.hex, why: why))
+            case .isHeldBack(let objection):
+                heldBack.append(HeldBackWorkflow(name: declaration.name, commit: change.head.hex, objection))
             case .doesNotApply: continue
             }
         }

@@ -134,15 +134,16 @@ struct WaitTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func `a message decides what starts, and plan and wait say so`() async throws {
+    func `filters decide what starts, and plan and wait say so`() async throws {
         let workflows = """
             import Pipeline
             let test = Workflow("test", on: .pullRequest(into: "main", ignoringMessages: ["[skip ci]"])) {
                 Step("a", run: "true")
             }
             let deploy = Workflow("deploy", on: .push(to: "main", messages: ["[deploy]"])) { Step("b", run: "true") }
+            let docs = Workflow("docs", on: .push(to: "main", paths: ["docs/**"])) { Step("d", run: "true") }
             let notes = Workflow("notes", on: .push(to: "main")) { Step("c", run: "true") }
-            @main struct Workflows: WorkflowSet { static let workflows = [test, deploy, notes] }
+            @main struct Workflows: WorkflowSet { static let workflows = [test, deploy, docs, notes] }
 
             """
         try await Bench.with(["workflows/x.swift": workflows]) { bench in
@@ -177,10 +178,16 @@ struct WaitTests {
                 #expect(notes.code == 0, "\(notes.output)\(notes.errors)")
                 let answer = try JSONDecoder().decode(Answer.self, from: Data(notes.output.utf8))
                 let note = #""deploy" did not start: it starts only for commits whose message has "[deploy]""#
-                #expect(answer.notes == [note])
+                let path = #""docs" did not start: it starts only for changed files that match "docs/**""#
+                #expect(answer.notes == [note, path])
                 let shipped = try await bench.commit(["b.txt": "c"], "Ship b [deploy]")
                 let both = try await bench.pipectl("wait", shipped)
-                #expect(both.code == 0 && !both.output.contains("did not start"), "\(both.output)\(both.errors)")
+                #expect(both.code == 0 && !both.output.contains(#""deploy" did not"#), "\(both.output)\(both.errors)")
+                // Where nothing runs, workflows for other branches are named, too.
+                try await bench.git(["update-ref", "refs/heads/topic", skipped])
+                let topic = try JSONDecoder().decode(
+                    Answer.self, from: Data(try await bench.pipectl("wait", "topic", "--json").output.utf8))
+                #expect(topic.reason.contains(#""notes" starts for pushes only to a branch that matches "main""#))
                 // A run of `test` on main only warms a workspace up.
                 let runs = try await bench.runs()
                 #expect(runs.filter { $0.event == .pullRequest }.map(\.head) == [next])

@@ -1,4 +1,5 @@
 import Foundation
+import Pipeline
 import Results
 import Testing
 
@@ -27,6 +28,21 @@ import Testing
         let formats = Set(FuzzTarget.formats.map { $0.format })
         for reading in ResultReadings.all {
             #expect(formats.contains(reading.format), "no target of ResultTargets.swift has this format")
+        }
+    }
+
+    /// A field that was added is in the corpus, too.
+    @Test func `the corpus of descriptions has a value for each field of a trigger`() throws {
+        let triggers = try FuzzTarget.descriptionCorpus().flatMap { bytes in
+            try JSONDecoder().decode(ProgramDescription.self, from: Data(bytes)).workflows.flatMap(\.triggers)
+        }
+        func values(_ trigger: Trigger) -> [String: String] {
+            Dictionary(Mirror(reflecting: trigger).children.map { ($0.label ?? "", "\($0.value)") }) { $1 }
+        }
+        let without = values(.manual)
+        #expect(without.keys.contains("messages"))
+        for (field, value) in without {
+            #expect(triggers.contains { values($0)[field] != value }, "no trigger has a value for \(field)")
         }
     }
 }

@@ -144,7 +144,7 @@ import Testing
         (.pullRequest(into: "main"), [], true),
     ])
     func `path filters decide whether a trigger matches`(trigger: Trigger, paths: [String], expected: Bool) {
-        #expect(trigger.matches(paths: paths) == expected)
+        #expect((trigger.objection(to: TriggerFacts(branch: "main", paths: { paths })) == nil) == expected)
     }
 
     @Test func `branch globs decide whether a trigger matches`() {

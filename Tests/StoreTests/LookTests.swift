@@ -109,11 +109,13 @@ import Testing
         #expect(change.updatedAt == Sample.start)
     }
 
-    @Test func `what a message held back is known until its ref moves`() async throws {
+    @Test func `what a filter held back is known until its ref moves`() async throws {
         let index = try await Index.watching(["refs/heads/main": Sample.commit(0)])
         let (main, pull) = ("refs/heads/main", "refs/pull/7/head")
-        func held(_ name: String, _ head: Int, why: String = "ignores it") -> HeldBackWorkflow {
-            HeldBackWorkflow(name: name, commit: Sample.commit(head), why: why)
+        func held(
+            _ name: String, _ head: Int, why: String = "ignores it", by filter: TriggerFilter = .messages
+        ) -> HeldBackWorkflow {
+            HeldBackWorkflow(name: name, commit: Sample.commit(head), TriggerObjection(filter: filter.name, why: why))
         }
         func look(_ moved: [RefMove], _ heldBack: [String: [HeldBackWorkflow]]) async throws {
             _ = try await index.recordLook(
@@ -135,11 +137,17 @@ import Testing
         #expect(try await known(1) == [held("test", 1)])
         // Another decision about the same head, as after a label.
         try await look([], [pull: [held("test", 1, why: "starts for another")]])
-        #expect(try await known(1).map(\.why) == ["starts for another"])
+        #expect(try await known(1).map(\.objection.why) == ["starts for another"])
         try await look([], [:])
         #expect(try await known(1).count == 1, "a look that decides nothing about it leaves it")
         try await look([RefMove(ref: pull, old: Sample.commit(1), new: nil)], [:])
         #expect(try await known(1).isEmpty)
+        // Of two reasons, the one of the ref that came nearest to a run.
+        let near = held("test", 3, by: .paths)
+        for (one, other) in [(main, pull), (pull, main)] {
+            try await look([], [one: [near], other: [held("test", 3, why: "a", by: .branches)]])
+            #expect(try await known(3) == [near])
+        }
     }
 
     @Test func `an outdated observation changes nothing`() async throws {

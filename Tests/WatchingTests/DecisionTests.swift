@@ -376,7 +376,7 @@ struct DecisionTests {
         #expect(decision.requests.count == 1)
     }
 
-    @Test func `what only a message holds back is named with the reason`() {
+    @Test func `what a filter holds back is named with the reason of the trigger that came nearest`() {
         let workflows =
             Self.filtered(ignoringMessages: ["[skip ci]"]) + [
                 WorkflowDeclaration(
@@ -397,17 +397,21 @@ struct DecisionTests {
         }
         let change = decide(Self.moved(change: Self.change()), "Add it [skip ci]")
         #expect(change.requests.map(\.workflow) == ["either"])
+        func held(_ name: String, _ filter: TriggerFilter, _ why: String) -> HeldBackWorkflow {
+            HeldBackWorkflow(name: name, commit: Self.head.hex, TriggerObjection(filter: filter.name, why: why))
+        }
+        let far = [
+            held("elsewhere", .branches, #"starts for changes only into "next""#),
+            held("docs", .paths, #"starts only for changed files that match "docs/**""#),
+        ]
         #expect(
             change.heldBack == [
                 "refs/pull/7/head": [
-                    HeldBackWorkflow(
-                        name: "test", commit: Self.head.hex, why: #"ignores commits whose message has "[skip ci]""#),
-                    HeldBackWorkflow(
-                        name: "full", commit: Self.head.hex,
-                        why: #"starts only for commits whose message has "[full]" or "[all]""#),
-                ]
+                    held("test", .ignoredMessages, #"ignores commits whose message has "[skip ci]""#),
+                    held("full", .messages, #"starts only for commits whose message has "[full]" or "[all]""#),
+                ] + far
             ])
-        #expect(decide(Self.moved(change: Self.change()), "[full]").heldBack == ["refs/pull/7/head": []])
+        #expect(decide(Self.moved(change: Self.change()), "[full]").heldBack == ["refs/pull/7/head": far])
         let branch = decide(Self.branch(), "Add it [no release]")
         #expect(branch.requests.isEmpty)
         #expect(branch.heldBack["refs/heads/main"]?.map(\.name) == ["push", "release"])
@@ -416,6 +420,32 @@ struct DecisionTests {
         var landed = Self.moved(change: Self.change())
         landed.branches = Self.branch(landings: [landing]).branches
         #expect(decide(landed, "[skip ci]").heldBack["refs/pull/7/head"] == nil)
+    }
+
+    @Test func `what drafts, labels, branches and tags hold back is named, too`() {
+        let workflows = [
+            WorkflowDeclaration(name: "ready", triggers: [.pullRequest(into: "main", drafts: .ignored)]),
+            WorkflowDeclaration(
+                name: "labelled",
+                triggers: [.pullRequest(into: "next"), .pullRequest(into: "main", labels: ["ci"])]),
+            Self.push, Self.release, Self.tag,
+        ]
+        var change = Self.change()
+        change.facts = ChangeFacts(
+            title: "T", author: "ada", head: Self.head.hex, target: "main", isDraft: true, labels: ["x"])
+        func held(_ observation: RefObservation) -> [String: [String]] {
+            make(observation, declarations: workflows).heldBack.mapValues { held in
+                held.map { "\($0.name): \($0.objection.filter)" }
+            }
+        }
+        #expect(held(Self.moved(change: change)) == ["refs/pull/7/head": ["ready: drafts", "labelled: labels"]])
+        // A change that is closed at the forge was not held back.
+        change.facts?.isOpen = false
+        #expect(held(Self.moved(change: change)) == ["refs/pull/7/head": []])
+        #expect(held(Self.branch("next")) == ["refs/heads/next": ["push: branches", "release: branches"]])
+        #expect(held(Self.branch("next", old: nil)) == ["refs/heads/next": ["push: branches"]])
+        #expect(held(Self.tagged("x1")) == ["refs/tags/x1": ["tag: branches"]])
+        #expect(held(Self.tagged("v1")).isEmpty)
     }
 
     private func make(

@@ -111,39 +111,4 @@ public struct Trigger: Sendable, Equatable, Codable {
 
     /// Only `pipectl run` starts the workflow. Every workflow can also be run like that.
     public static var manual: Trigger { Trigger(event: .manual, branches: [], paths: [], ignoredPaths: []) }
-
-    /// Whether the trigger's ``branches`` match this branch (or tag) name.
-    public func matches(branch: String) -> Bool {
-        branches.contains { pattern in (try? Glob(pattern))?.matches(branch) ?? false }
-    }
-
-    /// Whether a change that is a draft or not, and has these labels, starts a run.
-    public func matches(isDraft: Bool, labels: [String]) -> Bool {
-        (!isDraft || drafts == .tested) && (self.labels.isEmpty || self.labels.contains { labels.contains($0) })
-    }
-
-    /// Whether a change of these paths starts a run. Without path filters every change does.
-    public func matches(paths changed: [String]) -> Bool {
-        if paths.isEmpty && ignoredPaths.isEmpty { return true }
-        let wanted = paths.compactMap { try? Glob($0) }
-        let ignored = ignoredPaths.compactMap { try? Glob($0) }
-        return changed.contains { path in
-            (wanted.isEmpty || wanted.contains { $0.matches(path) }) && !ignored.contains { $0.matches(path) }
-        }
-    }
-
-    /// Whether a commit with this message starts a run. Without filters of messages every commit does.
-    public func matches(message: String) -> Bool { objection(toMessage: message) == nil }
-
-    /// Why a commit with this message starts no run, as a sentence about the workflow without its subject; nil if the
-    /// message does not prevent it.
-    package func objection(toMessage message: String) -> String? {
-        func matches(_ pattern: String) -> Bool { (try? MessagePattern(pattern))?.matches(message) ?? false }
-        if let ignored = ignoredMessages.first(where: matches) {
-            return "ignores commits whose message has \"\(ignored)\""
-        }
-        if messages.isEmpty || messages.contains(where: matches) { return nil }
-        let wanted = messages.map { "\"\($0)\"" }.joined(separator: " or ")
-        return "starts only for commits whose message has \(wanted)"
-    }
 }

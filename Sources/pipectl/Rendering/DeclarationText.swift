@@ -26,17 +26,4 @@ enum DeclarationText {
         if declaration.bisectsWhenRed == true { lines.append("bisects    when the branch turns red") }
         return lines
     }
-
-    /// What a trigger is limited to beside its branches, in brackets; empty if it has no such limit.
-    static func filters(_ trigger: Trigger) -> String {
-        func quoted(_ patterns: [String]) -> String { patterns.map { "\"\($0)\"" }.joined(separator: ", ") }
-        var parts: [String] = []
-        if !trigger.paths.isEmpty { parts.append("only \(trigger.paths.joined(separator: ", "))") }
-        if !trigger.ignoredPaths.isEmpty { parts.append("not \(trigger.ignoredPaths.joined(separator: ", "))") }
-        if !trigger.messages.isEmpty { parts.append("only messages with \(quoted(trigger.messages))") }
-        if !trigger.ignoredMessages.isEmpty { parts.append("no messages with \(quoted(trigger.ignoredMessages))") }
-        if trigger.drafts == .ignored { parts.append("no drafts") }
-        if !trigger.labels.isEmpty { parts.append("only with label \(quoted(trigger.labels))") }
-        return parts.isEmpty ? "" : " [\(parts.joined(separator: "; "))]"
-    }
 }

@@ -5,8 +5,8 @@ import Results
 enum PlanText {
     static func line(for declaration: WorkflowDeclaration) -> String {
         let triggers = declaration.triggers.map { trigger -> String in
-            let what = event(trigger)
-            return what + DeclarationText.filters(trigger)
+            let filters = trigger.filterWords
+            return event(trigger) + (filters.isEmpty ? "" : " [\(filters.joined(separator: "; "))]")
         }
         let parameters = declaration.parameters.map { $0.name + ($0.defaultValue.map { "=\($0)" } ?? " (required)") }
         return "\(declaration.name): \(triggers.isEmpty ? "by hand" : triggers.joined(separator: "; "))"

@@ -81,12 +81,14 @@ extension FuzzTarget {
         }
     }
 
-    @Sendable private static func descriptionCorpus() throws -> [[UInt8]] {
+    /// It has a value for each field of a trigger.
+    @Sendable static func descriptionCorpus() throws -> [[UInt8]] {
         var test = WorkflowDeclaration(
             name: "test",
             triggers: [
                 .pullRequest(
-                    into: "main", paths: ["Sources/**"], ignoring: ["docs/**"], ignoringMessages: ["[skip ci]"]),
+                    into: "main", paths: ["Sources/**"], ignoring: ["docs/**"], ignoringMessages: ["[skip ci]"],
+                    drafts: .ignored, labels: ["ci"]),
                 .push(to: "release/*", messages: ["[deploy]"]),
             ],
             parameters: [
@@ -112,9 +114,11 @@ extension FuzzTarget {
         for workflow in description.workflows {
             _ = workflow.runsAtMostOnce
             for trigger in workflow.triggers {
-                _ = trigger.matches(branch: text)
-                _ = trigger.matches(paths: [text, "Sources/a/b.swift"])
-                _ = trigger.matches(message: text)
+                let facts = TriggerFacts(
+                    branch: text, isDraft: random.below(2) == 0, labels: [text],
+                    paths: { [text, "Sources/a/b.swift"] }, message: { text })
+                try demand(trigger.objection(to: facts)?.why.isEmpty != true, "an objection without a reason")
+                _ = trigger.filterWords
                 if let cron = trigger.cron {
                     let time = random.below(4_000_000_000)
                     try demand(try CronSchedule(cron).next(after: time) ?? .max > time, "\(cron) comes before its time")

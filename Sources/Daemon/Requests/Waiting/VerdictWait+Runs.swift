@@ -154,7 +154,7 @@ extension VerdictWait {
         return [.passed, .failed, .flaky, .definitionError].contains(verdict)
     }
 
-    /// The workflows that the commit's message held back.
+    /// The workflows that filters of their triggers held back.
     func heldBack(at commit: String, in places: Set<String>?) async throws -> [HeldBackWorkflow] {
         var held: [HeldBackWorkflow] = []
         for place in (places ?? Set(watchers.keys)).sorted() {
@@ -163,12 +163,13 @@ extension VerdictWait {
         return held
     }
 
-    /// What to say of those that none of the runs is of.
+    /// What to say of those that none of the runs is of. A workflow for other branches is none that could be missed.
     func heldBack(beside runs: [WaitedRun], in places: Set<String>?) async throws -> [String] {
         guard let commit else { return [] }
         let started = Set(runs.map(\.workflow))
-        return try await heldBack(at: commit, in: places).filter { !started.contains($0.name) }.prefix(5)
-            .map { "\"\($0.name)\" did not start: it \($0.why)" }
+        return try await heldBack(at: commit, in: places)
+            .filter { !started.contains($0.name) && $0.objection.filter != TriggerFilter.branches.name }
+            .prefix(5).map { "\"\($0.name)\" did not start: it \($0.objection.why)" }
     }
 
     /// A run by hand of the commit.

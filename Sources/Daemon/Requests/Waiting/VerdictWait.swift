@@ -144,7 +144,7 @@ struct VerdictWait {
             (state.unseen, state.conclusion) = (unseen, conclusion)
         } else {
             state.conclusion = WaitConclusion(of: state.runs, end: request.end, own: ownRuns)
-            // A verdict must not seem to include a workflow that the message left out.
+            // A verdict must not seem to include a workflow that a filter left out.
             if state.conclusion != nil { state.notes += try await heldBack(beside: state.runs, in: places) }
         }
         return (state, places)
@@ -177,7 +177,7 @@ struct VerdictWait {
         }
         let held = try await heldBack(at: commit, in: places)
         if !held.isEmpty {
-            let reasons = held.prefix(5).map { "\"\($0.name)\" \($0.why)" }.joined(separator: "; ")
+            let reasons = held.prefix(5).map { "\"\($0.name)\" \($0.objection.why)" }.joined(separator: "; ")
             let name = held.count == 1 ? held[0].name.shellQuoted : "WORKFLOW"
             var subject = "--ref \(commit.prefix(12))"
             if case .change(let change) = request.subject { subject = "--change \(change.shellQuoted)" }
