@@ -199,7 +199,8 @@ let package = Package(
         .target(
             name: "Pages",
             dependencies: [
-                "Concurrency", "Control", "DaemonLog", "Pipeline", "Reports", "Results", "Store", "TerminalText",
+                "CLinux", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Pipeline", "Reports", "Results",
+                "Store", "TerminalText",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -512,7 +513,7 @@ let package = Package(
         .testTarget(
             name: "PagesTests",
             dependencies: [
-                "Control", "Pages", "Pipeline", "Reports", "Results", "Store", "TestSupport",
+                "Control", "Pages", "Pipeline", "Reports", "Results", "Store", "TestBasics", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),

@@ -113,10 +113,11 @@ let areas = [
     Area("mcp", "Sources/MCP", "Tests/MCPTests"),
     Area("merge-queue", "Sources/MergeQueue", "Tests/MergeQueueTests", "Tests/TestBasics"),
     Area(
-        "pages", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control",
-        "Sources/DaemonLog", "Sources/Git", "Sources/Pages", "Sources/Pipeline", "Sources/Reports", "Sources/Results",
-        "Sources/Settings", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Tests/PagesTests",
-        "Tests/Support", "Tests/TestBasics"
+        "pages", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control",
+        "Sources/DaemonLog", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Git", "Sources/Pages",
+        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Tests/PagesTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area(
         "pipectl", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",

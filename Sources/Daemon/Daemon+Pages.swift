@@ -1,4 +1,5 @@
 import Archive
+import Concurrency
 import Control
 import Engine
 import Foundation
@@ -17,7 +18,7 @@ extension Daemon {
     /// The pages of this build box.
     func pages() -> Pages {
         let bundles = requests.queries.bundles
-        let (news, handler) = (board.news, requests)
+        let (news, handler, outputs) = (board.news, requests, board.outputs)
         let host = PagesHost(
             answer: { request in
                 let reply = Mutex<DaemonReply?>(nil)
@@ -25,10 +26,12 @@ extension Daemon {
                 return reply.withLock { $0 } ?? .refused(RequestError(.usage, "the daemon gave no answer"))
             },
             document: { try await bundles.archivedDocument($0) },
+            report: { try await bundles.store.report($0) },
             log: { run, file in
                 let times = LogTimes((try? await bundles.store.log(run, file + ".times")) ?? [])
                 return ReportLog(bytes: try await bundles.store.log(run, file)) { times.milliseconds(at: $0) }
             },
+            output: { outputs.output(at: $0).map(StepOutput.init) },
             news: {
                 let seen = Mutex(news.mark(of: []))
                 return {
@@ -37,5 +40,18 @@ extension Daemon {
                 }
             }, index: state.index)
         return Pages(host, machine: ProcessInfo.processInfo.hostName, log: log)
+    }
+}
+
+/// A step's output as the pages read it.
+private struct StepOutput: LogOutput {
+    let output: LiveOutput
+
+    var extent: (bytes: Int, isOver: Bool) { output.extent }
+
+    func wait(beyond bytes: Int) async { await output.wait(beyond: bytes) }
+
+    func read(from offset: Int, atMost count: Int) async throws -> (start: Int, bytes: [UInt8]) {
+        try await offThread { try output.read(from: offset, atMost: count) }
     }
 }

@@ -14,10 +14,11 @@ import NIOCore
 /// They are shown to this machine only. As a service, it renders live pages as long as somebody follows them.
 public struct Pages: Service {
     private let host: PagesHost
-    private let views: PageViews
+    let views: PageViews
     private let frame: PageFrame
     private let access = PageAccess()
     private let live = LivePages()
+    let logs = LiveLogs()
     private let log: Logger
 
     /// - Parameter machine: The name of this machine.
@@ -27,10 +28,12 @@ public struct Pages: Service {
         frame = PageFrame(host: machine)
     }
 
-    /// Renders live pages until its group shuts down.
+    /// Renders live pages and logs until its group shuts down.
     public func run() async {
         await cancelWhenGracefulShutdown {
+            async let followed: Void = logs.run()
             await live.run(news: host.news) { [views] in try await views.page($0) }
+            await followed
         }
     }
 
@@ -125,7 +128,7 @@ public struct Pages: Service {
         case "api": return try await PagesAPI(host: host).answer(request)
         case "feeds", "badges": return try await PageFeeds(host: host).answer(request)
         case "metrics" where request.path.count == 1:
-            return try await PageMetrics(host: host).answer(readers: live.readers)
+            return try await PageMetrics(host: host).answer(readers: live.readers + logs.readers)
         case "healthz" where request.path.count == 1: return PageResponse(text: "ok")
         case "readyz" where request.path.count == 1:
             let status = try await host.status()
@@ -157,20 +160,6 @@ public struct Pages: Service {
             throw PageProblem(.notFound, "there is no such page")
         }
         return .events(SectionStream(page: wanted, live: live))
-    }
-
-    private func log(_ request: PageRequest) async throws -> PageResponse {
-        let source = try await views.logSource(try views.id(request.path[1]), request.path[3], request)
-        switch request.path[4] {
-        case "raw":
-            // Whatever it says it is: text, which no browser runs.
-            return PageResponse(
-                type: "text/plain; charset=utf-8", try await source.read(from: 0, atMost: LogSource.mostBytes))
-        case "follow":
-            let mark = request.headers["last-event-id"] ?? request.value("from")
-            return .events(LogStream(source: source, from: mark.flatMap(LogLines.Mark.init) ?? LogLines.Mark()))
-        default: throw PageProblem(.notFound, "there is no such log")
-        }
     }
 }
 
