@@ -52,6 +52,12 @@ private final class Box: Sendable {
                     report.reason = reason
                     return ReportDocument(report: report, tests: tests) { _ in ReportLog(bytes: Array(log.utf8)) }
                 },
+                report: { [self] id in
+                    let (reason, tests) = state.withLock { ($0.reason, $0.tests) }
+                    var report = Sample.report(id, verdict: .failed, tests: tests)
+                    report.reason = reason
+                    return report
+                },
                 log: { [self] _, _ in ReportLog(bytes: Array(state.withLock { $0.log }.utf8)) },
                 news: { { try? await Task.sleep(for: .seconds(60)) } }, index: index),
             machine: "box", log: Logger(label: "test"))
@@ -109,7 +115,8 @@ extension PageResponse {
     static let paths = [
         "/", "/runs", "/runs?verdict=failed&repository=alpha", "/runs/1", "/runs/1/steps/1", "/repositories/alpha",
         "/repositories/alpha/changes/7", "/tests", "/tests/history?name=adds&suite=Unit", "/queue", "/machine",
-        "/search?q=adds", "/search?q=1", "/search",
+        "/search?q=adds", "/search?q=1", "/search", "/releases", "/runs/1/bundle", "/runs/1/steps/1?q=one",
+        "/runs/1/steps/1?from=2",
     ]
 
     @Test(arguments: paths) func `each page has one heading, its command, and no script of its own`(path: String)
@@ -168,16 +175,22 @@ extension PageResponse {
             var live = LiveRun(
                 id: 2, repository: "alpha", workflow: text, subject: text, phase: .running, startedAt: Sample.start,
                 logs: "/x")
-            live.steps = [LiveRun.Step(record: Sample.step(text, .running))]
+            live.steps = [LiveRun.Step(record: Sample.step(text, .running)), LiveRun.Step(record: Sample.step("b"))]
             live.steps[0].lastLine = text
+            (live.steps[0].attempt, live.steps[0].startedAt) = (1, Sample.start)
+            live.steps[1].record.needs = [text]
+            live.steps[1].waitsFor = text
             state.live = live
-            (state.reason, state.log) = (text, "\(text)\n")
+            (state.reason, state.log) = (text, "\(text)\n::group::\(text)\n\(text)\n::endgroup::\n")
             state.tests = [
                 TestResult(suite: text, name: text, status: .failed, message: text, details: text, file: text, line: 1)
             ]
         }
         let pages = box.pages
-        for path in Self.paths + ["/runs/2", "/feeds/runs.atom", "/search?q=\(PageRequest.part(text))"] {
+        for path in Self.paths + [
+            "/runs/2", "/feeds/runs.atom", "/search?q=\(PageRequest.part(text))",
+            "/runs/1/steps/1?q=\(PageRequest.part(text))",
+        ] {
             let page = try await pages.get(path).text
             for tag in page.matches(of: /<[a-zA-Z!?][^<>]*>/).map({ String($0.output) }) {
                 // What is in quotes is a value: a quote in it is an entity.
@@ -241,7 +254,7 @@ extension PageResponse {
         "/api/v1/status", "/api/v1/runs", "/api/v1/runs?limit=5&verdict=failed", "/api/v1/runs/1",
         "/api/v1/runs/1/report",
         "/api/v1/queue", "/api/v1/repositories/alpha/changes", "/api/v1/tests/flaky", "/api/v1/tests/slowest",
-        "/api/v1/tests/history?name=adds", "/api/v1/runs/1/bundle",
+        "/api/v1/tests/history?name=adds", "/api/v1/runs/1/bundle", "/api/v1/releases", "/api/v1/releases?limit=5",
     ])
     func `answers are as the description says`(path: String) async throws {
         let answer = try await Box().pages.get(path)
@@ -255,7 +268,7 @@ extension PageResponse {
 
     @Test(arguments: [
         "/api/v1/runs?limit=0", "/api/v1/runs?limit=x", "/api/v1/runs?verdict=good", "/api/v1/runs?state=gone",
-        "/api/v1/runs?before=x", "/api/v1/tests/history",
+        "/api/v1/runs?before=x", "/api/v1/releases?limit=x", "/api/v1/tests/history",
     ])
     func `a wrong parameter is an error in JSON`(path: String) async throws {
         let answer = try await Box().pages.get(path)
