@@ -26,7 +26,8 @@ extension Daemon {
         let endpoint = WebhookEndpoint(secrets: credentials)
         let listen = try options.listen.options()
         let facts = ForgeFacts(
-            board: board, bundles: requests.queries.bundles, hasButtons: listen != nil)
+            board: board, bundles: requests.queries.bundles, hasButtons: listen != nil,
+            links: PageLinks(options.listen))
         let links = ForgeLinks(
             index: state.index, credentials: credentials, endpoint: endpoint,
             receivers: requests.commands.forges.receivers, host: forgeHost(), log: log,

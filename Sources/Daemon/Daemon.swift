@@ -171,7 +171,8 @@ extension RequestHandler {
             log: log)
         queries = QueryHandler(
             index: index, store: store, repositories: repositories, requests: maker,
-            runs: RunQueries(index: index, board: queue.board), tests: tests, bundles: bundles,
+            runs: RunQueries(index: index, board: queue.board, links: PageLinks(options.listen)), tests: tests,
+            bundles: bundles,
             proofs: proofs,
             status: StatusQuery(
                 index: index, board: queue.board, watchers: repositories.watchers, approvals: approvals, tools: tools,

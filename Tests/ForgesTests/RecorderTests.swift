@@ -288,4 +288,18 @@ import Testing
         #expect(!comment.isNews)
         #expect(comment.body.split(separator: "\n").count == 1)
     }
+
+    @Test(arguments: [Verdict.passed, .failed]) func `the run's page is in the check and the comment`(verdict: Verdict)
+        throws
+    {
+        let summary = RunSummary(
+            id: 3, repository: "r", workflow: "test", event: .pullRequest, ref: "refs/heads/x", branch: "main",
+            head: String(repeating: "1", count: 40), state: .ended, verdict: verdict, reason: "all", createdAt: Date())
+        var facts = ForgeRunFacts(
+            summary: summary, document: ReportDocument(report: Sample.report(3, verdict: verdict)))
+        facts.link = "https://ci.example.org/runs/3"
+        #expect(CheckRenderer.check(facts).link == facts.link)
+        let comment = try #require(CommentRenderer.comment(7, runs: [facts]))
+        #expect(comment.body.contains("<https://ci.example.org/runs/3>"))
+    }
 }

@@ -36,7 +36,8 @@ struct RequestHandler: Sendable {
             var wait = VerdictWait(
                 wanted, index: queries.index, board: queries.runs.board,
                 watchers: queries.repositories.watchers.byName, obstacle: queries.status.obstacle)
-            try await wait.run { try await reply(.waiting($0)) }
+            let links = queries.runs.links
+            try await wait.run { try await reply(.waiting(links.named($0))) }
         case .bisect(let wanted):
             try await withoutActuallyEscaping(reply) { reply in
                 _ = try await commands.bisect.bisect(wanted) { try await reply(.bisect($0)) }
