@@ -35,12 +35,16 @@ final class LiveLogs: Sendable {
     private struct Shared {
         var logs: [String: Followed] = [:]
         var nextWaiter = 0
+        /// No log is read any more.
+        var isClosed = false
     }
 
     /// What a follower finds that has seen all pieces before a number.
     enum News: Sendable {
         case piece(Piece, number: Int)
         case over
+        /// The daemon shuts down.
+        case closed
         /// Nothing came for fifteen seconds.
         case nothing
     }
@@ -72,6 +76,13 @@ final class LiveLogs: Sendable {
             }
             group.cancelAll()
         }
+        let waiting = shared.withLock { shared in
+            shared.isClosed = true
+            let waiting = shared.logs.values.flatMap(\.waiting.values)
+            for key in shared.logs.keys { shared.logs[key]?.waiting = [:] }
+            return waiting
+        }
+        for waiter in waiting { waiter.resume() }
     }
 
     // MARK: The task that reads
@@ -168,7 +179,7 @@ final class LiveLogs: Sendable {
             where followed.pieces[place].to.offset >= mark.offset {
                 return (.piece(followed.pieces[place], number: followed.first + place), followed.next)
             }
-            return (followed.isOver ? .over : nil, followed.next)
+            return (followed.isOver ? .over : shared.isClosed ? .closed : nil, followed.next)
         }
     }
 
@@ -180,7 +191,9 @@ final class LiveLogs: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = shared.withLock { shared in
-                    guard let followed = shared.logs[key], !followed.isOver, !Task.isCancelled else { return true }
+                    guard let followed = shared.logs[key], !followed.isOver, !shared.isClosed, !Task.isCancelled else {
+                        return true
+                    }
                     // A piece that came between the look and this wait.
                     if followed.next > known { return true }
                     shared.logs[key]?.waiting[number] = continuation

@@ -61,6 +61,10 @@ private struct LogPieces: PagePieces {
         case .over:
             state = .ending
             return try await next()
+        case .closed:
+            // Its browser connects again.
+            state = .over
+            return nil
         case .piece(let piece, let number):
             if piece.from.offset != mark.offset {
                 // Before its first piece a reader gets all that it has not seen. Later it was too slow.

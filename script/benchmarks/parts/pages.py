@@ -1,24 +1,17 @@
-"""The pages of a box with 1,000,000 test results and 100,000 runs: each page and answer; a step's byte to a browser."""
+"""The pages of a box with 1,000,000 test results and 100,000 runs: each page, and each answer of the API."""
 
 import http.client
 import json
 import sqlite3
-import socket
-import threading
 import time
 import urllib.parse
 
-from bench import Memory, Problem
-from figures import MEBIBYTES, MILLISECONDS
+from bench import Problem
+from figures import MILLISECONDS
 from parts import index
+from peers.buildbot import free_ports
 
 TESTS_OF_A_RUN = 10
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def changes(path, runs):
@@ -56,97 +49,19 @@ class Site:
         return taken, body
 
 
-def follow(port, path, lines, stop):
-    """Reads a stream of events to its end; for each event the time at which it came, and its text, go to `lines`."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request("GET", path, headers={"Accept": "text/event-stream"})
-    answer = connection.getresponse()
-    name = b""
-    while not stop.is_set():
-        line = answer.readline()
-        if not line:
-            break
-        if line.startswith(b"event: "):
-            name = line[7:].strip()
-        if name == b"over":
-            break
-        if line.startswith(b"data: ") and name == b"lines" and lines is not None:
-            lines.append((time.time(), line))
-    connection.close()
-
-
-def wait_for_step(port, workflow):
-    """The log of the running step of the newest run."""
-    site = Site(port)
-    limit = time.monotonic() + 60
-    while time.monotonic() < limit:
-        for run in json.loads(site.get("/api/v1/runs?limit=5")[1]):
-            if run["workflow"] != workflow or run["state"] != "running":
-                continue
-            live = json.loads(site.get(f"/api/v1/runs/{run['id']}")[1]).get("live")
-            if live and live["steps"] and live["steps"][0]["attempt"] > 0:
-                return f"/runs/{run['id']}/steps/1/follow"
-        time.sleep(0.05)
-    raise Problem(f"{workflow} did not start")
-
-
-def latencies(bench, port, path, home):
-    """Milliseconds between what a step prints and its event, as one browser gets it."""
-    count = bench.amount(200, 40)
-    running = bench.start([bench.pipectl, "run", "clock", "--ref", "main"], cwd=path, home=home)
-    found = []
-    follow(port, wait_for_step(port, "clock"), found, threading.Event())
-    running.wait(timeout=120)
-    bench.processes.remove(running)
-    taken = []
-    for came, line in found:
-        for part in json.loads(line[6:])["html"].split("at=")[1:]:
-            taken.append(came - float(part.split("<")[0]))
-    if len(taken) < count / 2:
-        raise Problem(f"only {len(taken)} lines came")
-    return taken
-
-
-def flood(bench, port, path, home, followers, daemon):
-    """Seconds of a run that prints a gigabyte, and the most memory of the daemon meanwhile, with `followers` browsers."""
-    with open(f"/proc/{daemon.pid}/clear_refs", "w") as file:
-        file.write("5")
-    started = time.perf_counter()
-    running = bench.start([bench.pipectl, "run", "flood", "--ref", "main"], cwd=path, home=home)
-    stop, threads = threading.Event(), []
-    if followers:
-        log = wait_for_step(port, "flood")
-        for _ in range(followers):
-            thread = threading.Thread(target=follow, args=(port, log, None, stop), daemon=True)
-            thread.start()
-            threads.append(thread)
-    running.wait(timeout=300)
-    taken = time.perf_counter() - started
-    peak = Memory(daemon.pid).peak
-    bench.processes.remove(running)
-    stop.set()
-    for thread in threads:
-        thread.join(timeout=30)
-    return taken, peak
-
-
 def measure(bench):
     runs = bench.amount(100_000, 5_000)
-    count = bench.amount(200, 40)
-    megabytes = bench.amount(1_000, 300)
     path = bench.repository(
         "pages",
         bench.workflow_set(
-            f'Workflow("clock") {{ Step("one", run: "sleep 2; for i in $(seq {count}); do echo at=$(date +%s.%N); sleep 0.05; done") }}',
-            f'Workflow("flood") {{ Step("one", run: "for i in $(seq {megabytes // 10}); do yes a line of a log that is as long as many are | head -c 10000000; sleep 0.1; done") }}',
             'Workflow("test") { Step("build", run: "true"); Step("one", run: "echo warning; false") }'))
     home = "pages-state"
     bench.run([bench.pipectl, "runs"], home=home)
     file = f"{bench.root}/{home}/index.sqlite"
     test = index.fill(file, runs, TESTS_OF_A_RUN)
     repository, change, head = changes(file, runs)
-    port = free_port()
-    daemon = bench.daemon(home, "--interval", "3600", "--listen", str(port), "--pages", path)
+    port, = free_ports(1)
+    bench.daemon(home, "--interval", "3600", "--listen", str(port), "--pages", path)
     # A run that the archive has.
     bench.run([bench.pipectl, "run", "test", "--ref", "main"], cwd=path, home=home, codes=(0, 1))
     site = Site(port)
@@ -155,7 +70,7 @@ def measure(bench):
     newest = json.loads(site.get("/api/v1/runs?limit=1")[1])[0]["id"]
     pages = [
         "/", "/runs", "/runs?verdict=failed", "/runs?repository=tools&workflow=test", "/runs?branch=main",
-        f"/runs?change={change}", f"/runs?commit={head[:8]}", "/runs?before=50", "/runs?repository=nobody",
+        f"/runs?change={change}", f"/runs?commit={head[:8]}", "/runs?before=50",
         f"/runs/{newest}", f"/runs/{newest}/steps/2", f"/runs/{newest}/bundle", f"/runs/{runs // 2}",
         f"/repositories/{repository}", f"/repositories/{repository}/changes/{change}", "/tests",
         f"/tests/history?{query}", "/releases", f"/releases?repository={repository}", "/queue", "/machine",
@@ -177,18 +92,3 @@ def measure(bench):
     for page, values in found.items():
         shown = page.replace(query, "…").replace(head[:8], "COMMIT").replace(change, "CHANGE")
         bench.figure(f"{shown} ({sizes[page] / 1000:,.0f} kB)", values, goal=MILLISECONDS.at_most(50))
-
-    bench.figure(
-        "from a step's byte to a browser", latencies(bench, port, path, home), goal=MILLISECONDS.at_most(30))
-    alone, followed, peaks = [], [], ([], [])
-    for _ in range(bench.amount(3, 1)):
-        taken, peak = flood(bench, port, path, home, 0, daemon)
-        alone.append(taken)
-        peaks[0].append(peak)
-        taken, peak = flood(bench, port, path, home, 100, daemon)
-        followed.append(taken)
-        peaks[1].append(peak)
-    bench.figure(f"a step that prints {megabytes:,} MB, nobody looks", alone)
-    bench.figure("the same with 100 browsers", followed, beside=alone, of="nobody")
-    bench.figure("memory of the daemon at most, nobody looks", peaks[0], MEBIBYTES)
-    bench.figure("the same with 100 browsers", peaks[1], MEBIBYTES, beside=peaks[0], of="nobody")
