@@ -169,6 +169,7 @@ struct HTMLReport {
         for approval in facts.approvals { row("Approval", "\(approval)") }
         if report.attempt > 1 { row("Attempt", "\(report.attempt)") }
         if let repeats = facts.repeats { row("Repeats", "\(repeats)") }
+        if let person = facts.askedBy { row("Asked by", "\(person)") }
         if let fix = report.fix { row("Fix", "\(fix.role.inWords)") }
         for (key, value) in report.parameters.sorted(by: { $0.key < $1.key }) {
             row("Parameter", "<code>\(key)=\(value)</code>")
