@@ -51,6 +51,7 @@ extension Index {
             // By the names of labels, as JSON.
             try db.alter(table: "forgeChange") { $0.add(column: "labels", .text).notNull().defaults(to: "{}") }
         }
+        migrator.registerMigration("accessToken") { db in try createAccess(db) }
         return migrator
     }
 
