@@ -200,6 +200,7 @@ let package = Package(
             name: "Pages",
             dependencies: [
                 "Concurrency", "Control", "DaemonLog", "Pipeline", "Reports", "Results", "Store", "TerminalText",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -512,7 +513,7 @@ let package = Package(
         .testTarget(
             name: "PagesTests",
             dependencies: [
-                "Control", "Pages", "Pipeline", "Reports", "Results", "Store", "TestSupport",
+                "Control", "Pages", "Pipeline", "Reports", "Results", "Store", "TestBasics", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
@@ -520,7 +521,8 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "Archive", "Control", "Diagnostics", "Engine", "Evaluating", "Git", "Masking", "MCP", "pipectl",
-                "Pipeline", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox", "Settings",
+                "Pages", "Pipeline", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox",
+                "Settings",
                 "stepinit", "Store", "swift-reader", "SystemCalls", "TerminalText", "TestBasics", "TestIntegrity",
                 "TestReports",
                 "TestSupport", "Watching", "WorkflowPrograms",

@@ -46,14 +46,7 @@ extension Daemon {
             resultFile: { [store = requests.queries.bundles.store] in try await store.resultFile($0, $1) })
         var services: [any Service] = [UntilShutdown { await links.run() }]
         if let listen {
-            // Whoever a proxy lets in would be somebody of this machine to the pages, which ask for no login.
-            let mayShow = listen.address.isLoopback && options.listen.url == nil
-            let pages = mayShow && options.listen.showsPages ? pages() : nil
-            if options.listen.showsPages, !mayShow {
-                log.warning(
-                    "no pages are shown: they are for this machine only, so `listen` must be loopback, without `listenUrl`",
-                    metadata: .code(.pagesShown))
-            }
+            let pages = options.listen.showsPages ? pages(at: listen) : nil
             if pages != nil { log.notice("pages are shown at \(listen.root)/", metadata: .code(.pagesShown)) }
             services.append(WebhookServer(endpoint, options: listen, log: log, others: pages?.responder))
             if let pages { services.append(pages) }

@@ -1,4 +1,5 @@
 import Landing
+import Pages
 import Watching
 import Running
 public import Preparing
@@ -185,6 +186,7 @@ extension RequestHandler {
             queues: MergeQueues(index: index), repositories: repositories,
             declarations: LandingDeclarations(definitions: definitions, repositories: repositories, log: log),
             news: queue.board.news, log: log)
+        access = AccessRequests(index: index, links: OneTimeLinks(), listen: options.listen, log: log)
         self.health = health
     }
 }

@@ -48,9 +48,13 @@ enum PageAssets {
         .spark .b-failed,.spark .b-conflict,.spark .b-definitionError,.spark .b-infrastructure{fill:var(--red)}
         .spark .b-flaky{fill:var(--amber)}
         .notice{border-left:3px solid var(--amber);background:var(--amber-soft);padding:8px 12px;margin:6px 0;white-space:pre-line}
+        .actions{display:flex;flex-wrap:wrap;gap:8px;margin:12px 0;align-items:center}.actions form{margin:0}
+        header.site form[action="/logout"]{flex:0 1 auto;max-width:none;margin-left:auto}.account{margin-left:auto}
+        header.site form[action="/logout"] .quiet{margin-right:8px}
+        form.login{display:grid;gap:10px;max-width:420px}form.login input{width:100%;max-width:none}
         .filter{display:flex;flex-wrap:wrap;gap:8px;align-items:end;margin-bottom:10px}
         .filter label{display:grid;font-size:12px;color:var(--quiet)}
-        input:not([type]){font:inherit;color:inherit;background:var(--bg);border:1px solid var(--line);border-radius:6px;
+        input:not([type]),input[type=password]{font:inherit;color:inherit;background:var(--bg);border:1px solid var(--line);border-radius:6px;
         padding:5px 9px;min-height:32px}
         .links{margin:12px 0}
         main a{text-decoration:underline}main .banner a,main .l>a{text-decoration:none}
@@ -58,7 +62,7 @@ enum PageAssets {
         @media (max-width:640px){.banner{margin:0 -14px}header.site{padding:8px 14px}
         thead{position:absolute;left:-99rem}tr{display:flex;flex-wrap:wrap;gap:2px 12px;padding:8px 12px;
         border-top:1px solid var(--line)}tbody tr:first-child{border-top:0}td{border:0;padding:0}}
-        @media print{header.site,.filter{display:none}}
+        @media print{header.site,.filter,.actions{display:none}}
 
         """
 

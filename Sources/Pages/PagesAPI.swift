@@ -26,11 +26,25 @@ struct PagesAPI: Sendable {
         PageResponse(type: "application/json", Array((VisibleJSON.text(try Self.encoder().encode(value)) + "\n").utf8))
     }
 
-    func answer(_ request: PageRequest) async throws -> PageResponse {
+    /// Carries out what a POST asks for.
+    func act(_ request: PageRequest, _ actions: PageActions, by person: String) async throws -> PageResponse {
+        let path = try path(of: request)
+        let fields = try PageActions.Fields(json: request.body, type: request.headers["content-type"])
+        guard let outcome = try await actions.carryOut(path, fields, by: person) else {
+            throw PageProblem(.notFound, "there is no such action of the API")
+        }
+        return try json(outcome)
+    }
+
+    private func path(of request: PageRequest) throws(PageProblem) -> [String] {
         guard request.path.count >= 3, request.path[1] == "v1" else {
             throw PageProblem(.notFound, "the API is below /api/v1")
         }
-        let path = Array(request.path.dropFirst(2))
+        return Array(request.path.dropFirst(2))
+    }
+
+    func answer(_ request: PageRequest) async throws -> PageResponse {
+        let path = try path(of: request)
         switch (path[0], path.count) {
         case ("openapi.json", 1): return PageResponse(type: "application/json", Array(OpenAPI.document.utf8))
         case ("status", 1): return try json(try await host.status())

@@ -35,10 +35,7 @@ extension PagesHost {
     func ask<Value>(_ request: DaemonRequest, _ pick: (DaemonReply) -> Value?) async throws -> Value {
         let reply = try await answer(request)
         if let value = pick(reply) { return value }
-        if let refusal = reply.refusal {
-            let unknown: [RequestError.Code] = [.unknownRun, .unknownChange, .unknownRepository]
-            throw PageProblem(unknown.contains(refusal.code) ? .notFound : .refused, refusal.description)
-        }
+        if let refusal = reply.refusal { throw PageProblem(refusing: refusal) }
         throw PageProblem(.broken, "the daemon gave another answer than was asked for")
     }
 
@@ -63,10 +60,13 @@ extension PagesHost {
 struct PageProblem: Error {
     enum Code: Int {
         case badRequest = 400
+        case unauthorized = 401
         case forbidden = 403
         case notFound = 404
         case wrongMethod = 405
         case refused = 409
+        case tooLarge = 413
+        case tooMany = 429
         case broken = 500
     }
 
@@ -75,4 +75,10 @@ struct PageProblem: Error {
     var reason: String
 
     init(_ code: Code, _ reason: String) { (self.code, self.reason) = (code, reason) }
+
+    /// The problem of a request that the daemon refused.
+    init(refusing error: RequestError) {
+        let unknown: [RequestError.Code] = [.unknownRun, .unknownChange, .unknownRepository]
+        self.init(unknown.contains(error.code) ? .notFound : .refused, error.description)
+    }
 }
