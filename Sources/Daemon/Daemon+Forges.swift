@@ -7,6 +7,7 @@ import Forges
 import Logging
 import Preparing
 import Running
+import Sandbox
 import Watching
 import Results
 import Store
@@ -48,6 +49,8 @@ extension Daemon {
         if let listen {
             let pages = options.listen.showsPages ? pages(at: listen) : nil
             if pages != nil { log.notice("pages are shown at \(listen.root)/", metadata: .code(.pagesShown)) }
+            var listen = listen
+            listen.mostConnections = OpenFiles.connectionsThatFit
             services.append(WebhookServer(endpoint, options: listen, log: log, others: pages?.responder))
             if let pages { services.append(pages) }
         }

@@ -12,22 +12,81 @@ final class LivePages: Sendable {
     /// A page is made anew after this time without news: the newest line of a step is no news.
     static let longestPause = Duration.seconds(1)
 
-    struct Section: Sendable, Equatable {
+    /// A reader that nothing was sent to for this time gets a sign of life.
+    static let quietSeconds = 15
+
+    struct Section: Sendable {
         var id: String
         var html: [UInt8]
+        /// The section before it.
+        var after: String?
         /// The state of the page in which it became so.
         var version: Int
+        /// The event that tells a reader of it, made once for all of them.
+        var event: [UInt8]
     }
 
     /// The newest state of a page.
     struct State: Sendable {
         var sections: [Section] = []
+        /// The events about sections that are gone, and the states since which they are, by their ids.
+        var gone: [String: (version: Int, event: [UInt8])] = [:]
         var version = 0
         /// What it shows is over, so that it has another page now.
         var isOver = false
+
+        /// What a reader must be told who has the state `seen`; 0 is none.
+        func events(since seen: Int) -> [UInt8] {
+            // The browser loads the page that is there now.
+            if isOver { return SectionPieces.event("over", Data(), id: "\(version)") }
+            var events: [UInt8] = []
+            for section in sections where section.version > seen { events += section.event }
+            for (_, gone) in gone.sorted(by: { $0.key < $1.key }) where seen > 0 && gone.version > seen {
+                events += gone.event
+            }
+            return events
+        }
+
+        /// This state with the sections of a page that was made anew; nil where that changes nothing.
+        func with(_ page: Page) throws -> State? {
+            let old = Dictionary(sections.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+            var new = self
+            (new.version, new.sections, new.isOver) = (version + 1, [], page.isOver)
+            var before: String?
+            for section in page.sections {
+                let html = section.rendered.bytes
+                if let same = old[section.id], same.html == html, same.after == before {
+                    new.sections.append(same)
+                } else {
+                    let news = SectionNews(id: section.id, html: String(decoding: html, as: UTF8.self), after: before)
+                    new.sections.append(
+                        Section(
+                            id: section.id, html: html, after: before, version: new.version,
+                            event: SectionPieces.event(
+                                "section", try JSONEncoder().encode(news), id: "\(new.version)")))
+                }
+                new.gone[section.id] = nil
+                before = section.id
+            }
+            for id in Set(old.keys).subtracting(new.sections.map(\.id)) {
+                new.gone[id] = (new.version, SectionPieces.event("gone", Data(id.utf8), id: "\(new.version)"))
+            }
+            let isSame =
+                new.sections.allSatisfy { $0.version <= version } && new.gone.count == gone.count
+                && new.sections.count == sections.count && new.isOver == isOver
+            return isSame ? nil : new
+        }
     }
 
-    private struct Followed {
+    /// The data of an event about a section.
+    private struct SectionNews: Encodable {
+        var id: String
+        var html: String
+        /// The section before it.
+        var after: String?
+    }
+
+    fileprivate struct Followed {
         var state = State()
         var readers = 0
         /// Whether a task renders it.
@@ -35,9 +94,11 @@ final class LivePages: Sendable {
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
     }
 
-    private struct Shared {
+    fileprivate struct Shared {
         var pages: [String: Followed] = [:]
         var next = 0
+        /// No page is rendered any more.
+        var isClosed = false
     }
 
     private let shared = Mutex(Shared())
@@ -59,12 +120,32 @@ final class LivePages: Sendable {
         render: @escaping @Sendable (PageRequest) async throws -> Page?
     ) async {
         await withDiscardingTaskGroup { group in
+            group.addTask { await self.wakeQuietReaders() }
             for await request in wanted {
                 let listener = news()
                 group.addTask { await self.produce(request, listener, render) }
             }
             group.cancelAll()
         }
+        wake { shared in
+            shared.isClosed = true
+            return shared.pages.keys.flatMap { shared.takeWaiters(of: $0) { _ in true } }
+        }
+    }
+
+    /// Wakes each reader once in ``quietSeconds``, a part of them every second, so that they get a sign of life.
+    private func wakeQuietReaders() async {
+        var turn = 0
+        while (try? await Task.sleep(for: .seconds(1))) != nil {
+            turn = (turn + 1) % Self.quietSeconds
+            wake { [turn] shared in
+                shared.pages.keys.flatMap { shared.takeWaiters(of: $0) { $0 % Self.quietSeconds == turn } }
+            }
+        }
+    }
+
+    private func wake(_ choose: (inout Shared) -> [CheckedContinuation<Void, Never>]) {
+        for waiter in shared.withLock({ choose(&$0) }) { waiter.resume() }
     }
 
     private func produce(
@@ -88,28 +169,20 @@ final class LivePages: Sendable {
 
     /// Takes a new state of a page; false where nobody follows it any more.
     private func update(_ key: String, _ page: Page?) -> Bool {
-        let (isWanted, waiters) = shared.withLock { shared -> (Bool, [CheckedContinuation<Void, Never>]) in
-            guard var followed = shared.pages[key], followed.readers > 0 else {
+        let (isWanted, state) = shared.withLock { shared -> (Bool, State) in
+            guard let followed = shared.pages[key], followed.readers > 0 else {
                 shared.pages[key] = nil
-                return (false, [])
+                return (false, State())
             }
-            guard let page else { return (true, []) }
-            let old = Dictionary(followed.state.sections.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-            let version = followed.state.version + 1
-            let sections = page.sections.map { section -> Section in
-                let html = section.rendered.bytes
-                if let same = old[section.id], same.html == html { return same }
-                return Section(id: section.id, html: html, version: version)
-            }
-            guard sections != followed.state.sections || page.isOver != followed.state.isOver else { return (true, []) }
-            followed.state = State(sections: sections, version: version, isOver: page.isOver)
-            let waiters = Array(followed.waiters.values)
-            followed.waiters = [:]
-            shared.pages[key] = followed
-            return (true, waiters)
+            return (true, followed.state)
         }
-        for waiter in waiters { waiter.resume() }
-        return isWanted
+        // Only this task changes the state.
+        guard isWanted, let page, let new = try? state.with(page) else { return isWanted }
+        wake { shared in
+            shared.pages[key]?.state = new
+            return shared.takeWaiters(of: key) { _ in true }
+        }
+        return true
     }
 
     private static func key(_ request: PageRequest) -> String {
@@ -121,22 +194,22 @@ final class LivePages: Sendable {
     final class Follower: Sendable {
         private let pages: LivePages
         private let key: String
-        private let seen = Mutex(0)
+        private let seen = Mutex((version: 0, isOver: false))
 
         fileprivate init(_ pages: LivePages, _ key: String) { (self.pages, self.key) = (pages, key) }
 
         deinit { pages.shared.withLock { $0.pages[key]?.readers -= 1 } }
 
-        /// The newest state that it has not got yet; nil where nothing has changed for fifteen seconds, and when the
-        /// task is cancelled.
-        func next() async -> State? {
+        /// What the reader must be told next: empty where nothing has changed for a while, nil at the end.
+        func next() async throws -> [UInt8]? {
             let known = seen.withLock { $0 }
-            await pages.wait(key, after: known)
-            guard let state = pages.shared.withLock({ $0.pages[key]?.state }), state.version != known else {
-                return nil
-            }
-            seen.withLock { $0 = state.version }
-            return state
+            guard !known.isOver else { return nil }
+            await pages.wait(key, after: known.version)
+            try Task.checkCancellation()
+            let (state, isClosed) = pages.shared.withLock { ($0.pages[key]?.state, $0.isClosed) }
+            guard let state, state.version != known.version else { return isClosed ? nil : [] }
+            seen.withLock { $0 = (state.version, state.isOver) }
+            return state.events(since: known.version)
         }
     }
 
@@ -152,16 +225,8 @@ final class LivePages: Sendable {
         return Follower(self, key)
     }
 
+    /// Waits for another state than `version`, a turn of the signs of life, or cancellation.
     private func wait(_ key: String, after version: Int) async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.waitForNews(key, after: version) }
-            group.addTask { try? await Task.sleep(for: .seconds(15)) }
-            await group.next()
-            group.cancelAll()
-        }
-    }
-
-    private func waitForNews(_ key: String, after version: Int) async {
         let number = shared.withLock { shared in
             shared.next += 1
             return shared.next
@@ -169,7 +234,9 @@ final class LivePages: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = shared.withLock { shared in
-                    if Task.isCancelled || shared.pages[key]?.state.version != version { return true }
+                    if Task.isCancelled || shared.isClosed || shared.pages[key]?.state.version != version {
+                        return true
+                    }
                     shared.pages[key]?.waiters[number] = continuation
                     return false
                 }
@@ -178,5 +245,17 @@ final class LivePages: Sendable {
         } onCancel: {
             shared.withLock { $0.pages[key]?.waiters.removeValue(forKey: number) }?.resume()
         }
+    }
+}
+
+extension LivePages.Shared {
+    /// Takes those out of a page's waiters whose number is chosen.
+    fileprivate mutating func takeWaiters(
+        of key: String, where isChosen: (Int) -> Bool
+    ) -> [CheckedContinuation<Void, Never>] {
+        guard let waiters = pages[key]?.waiters, !waiters.isEmpty else { return [] }
+        let chosen = waiters.filter { isChosen($0.key) }
+        pages[key]?.waiters = waiters.filter { !isChosen($0.key) }
+        return Array(chosen.values)
     }
 }

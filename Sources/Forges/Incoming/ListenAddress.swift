@@ -45,6 +45,8 @@ public struct ListenOptions: Sendable, Equatable {
     public var key: String?
     /// The address under which forges reach it, where a proxy stands before it; without a slash at the end.
     public var url: String?
+    /// Connections that are open at a time; more wait in the kernel.
+    public var mostConnections = 1_024
 
     /// - Throws: ``ForgeError`` with `.badAddress` where other machines would reach it without TLS, or half a pair of files
     ///   is given.

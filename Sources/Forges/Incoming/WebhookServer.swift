@@ -12,9 +12,8 @@ public import ServiceLifecycle
 
 /// Hears webhooks over HTTP until its group shuts down, and hands other requests on.
 public struct WebhookServer: Service {
-    /// Connections that are open at a time; more wait in the kernel.
-    static let mostConnections = 1_024
-    /// Longest time for one request to arrive, and for a connection to say nothing, in seconds.
+    /// Longest time for one request to arrive, for a connection to say nothing, and for a reader to take nothing of what
+    /// is written to it, in seconds.
     static let deadline = 10.0
 
     private let endpoint: WebhookEndpoint
@@ -59,7 +58,7 @@ public struct WebhookServer: Service {
             server: server,
             configuration: ApplicationConfiguration(
                 address: .hostname(options.address.host, port: options.address.port),
-                availableConnectionsDelegate: MaximumAvailableConnections(Self.mostConnections, logger: quiet)),
+                availableConnectionsDelegate: MaximumAvailableConnections(options.mostConnections, logger: quiet)),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? options.address.port
                 log.notice("webhooks are heard at \(options.root)/hooks/REPOSITORY", metadata: .code(.webhooksHeard))
@@ -137,7 +136,8 @@ private struct ConnectionContext: RequestContext {
     }
 }
 
-/// Closes a connection whose next request has not arrived in time, however slowly its bytes drip.
+/// Closes a connection whose next request has not arrived in time, however slowly its bytes drip, and one that takes
+/// nothing of what is written to it.
 private final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -146,16 +146,18 @@ private final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandl
 
     private let time: TimeAmount
     private var timer: Scheduled<Void>?
+    /// Runs while the reader takes nothing.
+    private var stalled: Scheduled<Void>?
     /// Whether the request that arrives has its answer already, as a refused one has before its body came.
     private var isAnswered = true
 
     init(seconds: Double) { time = .milliseconds(Int64(seconds * 1_000)) }
 
     func handlerAdded(context: ChannelHandlerContext) { start(context) }
-    func handlerRemoved(context: ChannelHandlerContext) { stop() }
+    func handlerRemoved(context: ChannelHandlerContext) { stopAll() }
 
     func channelInactive(context: ChannelHandlerContext) {
-        stop()
+        stopAll()
         context.fireChannelInactive()
     }
 
@@ -166,6 +168,12 @@ private final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandl
         case .end: if isAnswered { start(context) } else { stop() }
         }
         context.fireChannelRead(data)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        stalled?.cancel()
+        stalled = context.channel.isWritable ? nil : close(context)
+        context.fireChannelWritabilityChanged()
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -179,8 +187,19 @@ private final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandl
 
     private func start(_ context: ChannelHandlerContext) {
         stop()
+        timer = close(context)
+    }
+
+    /// Closes the connection once the time is over.
+    private func close(_ context: ChannelHandlerContext) -> Scheduled<Void> {
         let channel = context.channel
-        timer = context.eventLoop.scheduleTask(in: time) { channel.close(mode: .all, promise: nil) }
+        return context.eventLoop.scheduleTask(in: time) { channel.close(mode: .all, promise: nil) }
+    }
+
+    private func stopAll() {
+        stop()
+        stalled?.cancel()
+        stalled = nil
     }
 
     private func stop() {
