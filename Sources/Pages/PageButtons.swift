@@ -58,9 +58,9 @@ struct PageButtons: Sendable {
             html += Self.rejection("Reject", to: path + ["reject"])
         }
         guard run.state == .ended else { return html + Self.button("Cancel", to: path + ["cancel"]) }
-        html += Self.button("Run again", to: path + ["rerun"])
+        html += Self.button("Rerun", to: path + ["rerun"])
         if run.stepCounts.failed > 0 {
-            html += Self.button("Run failed steps again", to: path + ["rerun"], [("failed", "1")])
+            html += Self.button("Rerun failed steps", to: path + ["rerun"], [("failed", "1")])
         }
         if run.verdict == .failed, run.change != nil, run.fix == nil {
             html += Self.button("Fix", to: path + ["fix"])
