@@ -50,6 +50,7 @@ enum PageAssets {
         .notice{border-left:3px solid var(--amber);background:var(--amber-soft);padding:8px 12px;margin:6px 0;white-space:pre-line}
         .actions{display:flex;flex-wrap:wrap;gap:8px;margin:12px 0;align-items:center}.actions form{margin:0}
         header.site form[action="/logout"]{flex:0 1 auto;max-width:none;margin-left:auto}.account{margin-left:auto}
+        .account,.actions>a{display:inline-block;padding:6px 0;min-height:24px}
         header.site form[action="/logout"] .quiet{margin-right:8px}
         form.login{display:grid;gap:10px;max-width:420px}form.login input{width:100%;max-width:none}
         .filter{display:flex;flex-wrap:wrap;gap:8px;align-items:end;margin-bottom:10px}
