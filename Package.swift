@@ -201,7 +201,9 @@ let package = Package(
         .target(
             name: "Pages",
             dependencies: [
-                "Concurrency", "Control", "DaemonLog", "Pipeline", "Reports", "Results", "Store", "TerminalText",
+                "CLinux", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Pipeline", "Reports", "Results",
+                "Store", "TerminalText",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -531,7 +533,7 @@ let package = Package(
         .testTarget(
             name: "PagesTests",
             dependencies: [
-                "Control", "Pages", "Pipeline", "Reports", "Results", "Store", "TestSupport",
+                "Control", "Pages", "Pipeline", "Reports", "Results", "Store", "TestBasics", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
@@ -539,6 +541,7 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "Archive", "Control", "DaemonSettings", "Diagnostics", "Engine", "Evaluating", "Git", "Masking", "MCP",
+                "Pages",
                 "Pipeline", "PlanOrder", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox",
                 "Settings", "stepinit", "Store", "swift-reader", "SystemCalls", "TerminalText", "TestBasics",
                 "TestIntegrity",

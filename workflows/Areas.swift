@@ -103,10 +103,10 @@ let areas = [
         "fuzz", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Control", "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Diagnostics", "Sources/Engine",
         "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges",
-        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules",
-        "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
-        "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/MCP", "Sources/Masking", "Sources/Pages", "Sources/Pipeline", "Sources/PlanOrder",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
         "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
         "Sources/swift-reader", "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests",
         "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests", "script"
@@ -134,10 +134,11 @@ let areas = [
     Area("mcp", "Sources/MCP", "Tests/MCPTests"),
     Area("merge-queue", "Sources/MergeQueue", "Tests/MergeQueueTests", "Tests/TestBasics"),
     Area(
-        "pages", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control",
-        "Sources/DaemonLog", "Sources/Git", "Sources/Pages", "Sources/Pipeline", "Sources/Reports", "Sources/Results",
-        "Sources/Settings", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Tests/PagesTests",
-        "Tests/Support", "Tests/TestBasics"
+        "pages", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control",
+        "Sources/DaemonLog", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Git", "Sources/Pages",
+        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Tests/PagesTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area(
         "pipectl", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",

@@ -51,6 +51,7 @@ package struct VerdictDocument {
             }
         }
         if let next = conclusion.next { text += "\nStart one by hand: \(MarkdownText.code(next))\n" }
+        if let page = end.runs.first(where: { $0.id == conclusion.run })?.page { text += "\nPage: <\(page)>\n" }
         if conclusion.verdict == .needsApproval { text += "\nThis needs a person's approval. \(reason)" }
         for note in end.notes { text += "\nNote: \(escaped(note))\n" }
         return text
@@ -83,6 +84,7 @@ package struct VerdictDocument {
         if case .pending(_, let why?) = outcome { text += "\(escaped(why))\n\n" }
         guard let known else { return text }
         for line in known.lines(at: Date(), countsDown: true) { text += "- \(escaped(line))\n" }
+        for run in known.runs.prefix(20) { if let page = run.page { text += "- <\(page)>\n" } }
         return text
     }
 

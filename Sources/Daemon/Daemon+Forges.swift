@@ -27,7 +27,8 @@ extension Daemon {
         let endpoint = WebhookEndpoint(secrets: credentials)
         let listen = try options.listen.options()
         let facts = ForgeFacts(
-            board: board, bundles: requests.queries.bundles, hasButtons: listen != nil)
+            board: board, bundles: requests.queries.bundles, hasButtons: listen != nil,
+            links: PageLinks(options.listen))
         let links = ForgeLinks(
             index: state.index, credentials: credentials, endpoint: endpoint,
             receivers: requests.commands.forges.receivers, host: forgeHost(), log: log,
@@ -47,14 +48,7 @@ extension Daemon {
             resultFile: { [store = requests.queries.bundles.store] in try await store.resultFile($0, $1) })
         var services: [any Service] = [UntilShutdown { await links.run() }]
         if let listen {
-            // Whoever a proxy lets in would be somebody of this machine to the pages, which ask for no login.
-            let mayShow = listen.address.isLoopback && options.listen.url == nil
-            let pages = mayShow && options.listen.showsPages ? pages() : nil
-            if options.listen.showsPages, !mayShow {
-                log.warning(
-                    "no pages are shown: they are for this machine only, so `listen` must be loopback, without `listenUrl`",
-                    metadata: .code(.pagesShown))
-            }
+            let pages = options.listen.showsPages ? pages(at: listen) : nil
             if pages != nil { log.notice("pages are shown at \(listen.root)/", metadata: .code(.pagesShown)) }
             var listen = listen
             listen.mostConnections = OpenFiles.connectionsThatFit

@@ -1,4 +1,5 @@
 import Landing
+import Pages
 import Watching
 import Running
 public import Preparing
@@ -171,7 +172,8 @@ extension RequestHandler {
             log: log)
         queries = QueryHandler(
             index: index, store: store, repositories: repositories, requests: maker,
-            runs: RunQueries(index: index, board: queue.board), tests: tests, bundles: bundles,
+            runs: RunQueries(index: index, board: queue.board, links: PageLinks(options.listen)), tests: tests,
+            bundles: bundles,
             proofs: proofs,
             status: StatusQuery(
                 index: index, board: queue.board, watchers: repositories.watchers, approvals: approvals, tools: tools,
@@ -185,6 +187,7 @@ extension RequestHandler {
             queues: MergeQueues(index: index), repositories: repositories,
             declarations: LandingDeclarations(definitions: definitions, repositories: repositories, log: log),
             news: queue.board.news, log: log)
+        access = AccessRequests(index: index, links: OneTimeLinks(), listen: options.listen, log: log)
         self.health = health
     }
 }

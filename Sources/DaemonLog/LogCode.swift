@@ -185,6 +185,10 @@ public enum LogCode: String, Sendable, CaseIterable {
     case pagesShown = "pages-shown"
     /// A page for a browser could not be made.
     case pageFailed = "page-failed"
+    /// Somebody logged in to the pages, or tried to.
+    case pagesLogin = "pages-login"
+    /// Somebody acted at the pages or by their API.
+    case pagesAction = "pages-action"
     /// A forge answers again.
     case forgeReachable = "forge-reachable"
     /// A person asked for something at the forge.

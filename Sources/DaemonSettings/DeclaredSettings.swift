@@ -22,7 +22,8 @@ package enum DeclaredSettings {
         + [proofs, proofSampling, snapshotLimit, refresh, cleanRoom, keepFailed, keepFailedLimit]
         + [interval, changes, target, since, fetchDeadline]
         + [notes, runLog, notifyCommand, notifyURL, notifyOn, verbose]
-        + [listen, listenCertificate, listenKey, listenURL, pages] + [editedCommands, commandBots] + [logFormat]
+        + [listen, listenCertificate, listenKey, listenURL]
+        + [pages, pagesUserHeader, pagesOperators, pagesSignIn] + [editedCommands, commandBots] + [logFormat]
 
     // MARK: Capacity
 
@@ -245,7 +246,7 @@ package enum DeclaredSettings {
 
     package static let listen = DeclaredSetting.text(
         "listen", \.options.listen.address, flag: .option("listen"),
-        "Hear webhooks of forges at this PORT of loopback, or HOST:PORT.",
+        "Hear webhooks of forges, and show pages, at this PORT of loopback, or HOST:PORT.",
         check: { text in
             do {
                 _ = try ListenAddress(text)
@@ -263,13 +264,26 @@ package enum DeclaredSettings {
     ).ofDaemon()
     package static let listenURL = DeclaredSetting.text(
         "listenUrl", \.options.listen.url, flag: .option("listen-url"),
-        "The URL under which forges reach a proxy that passes webhooks on.",
+        "The URL under which forges and people reach a proxy that passes requests on.",
         check: { ListenSettings.problem(withURL: $0) }
     ).ofDaemon()
 
     package static let pages = DeclaredSetting.flag(
-        "pages", \.options.listen.showsPages, flag: .toggle("pages"),
-        "Show what goes on and what happened to programs of this machine, browsers among them, at the address of `listen`."
+        "pages", \.options.listen.showsPages, flag: .inverted("pages"),
+        "Show what goes on and what happened to browsers and programs at the address of `listen`."
+    ).ofDaemon()
+    package static let pagesUserHeader = DeclaredSetting.text(
+        "pagesUserHeader", \.options.listen.userHeader, note: "X-Forwarded-User", flag: .option("pages-user-header"),
+        "The header in which a proxy with a token of the scope proxy names who asks.",
+        check: { ListenSettings.problem(withHeader: $0) }
+    ).ofDaemon()
+    package static let pagesOperators = DeclaredSetting.list(
+        "pagesOperators", \.options.listen.operators, flag: .option("pages-operator"),
+        "Somebody whom a proxy names and who may act at the pages; others may read. May be repeated."
+    ).ofDaemon()
+    package static let pagesSignIn = DeclaredSetting.text(
+        "pagesSignIn", \.options.listen.signIn, flag: .option("pages-sign-in"),
+        "The client id of the OAuth App that people sign in to the pages with, by their accounts at GitHub."
     ).ofDaemon()
 
     package static let editedCommands = DeclaredSetting.flag(

@@ -31,9 +31,11 @@ package struct LandingHandler: Sendable {
     }
 
     /// The reply to a request about merge queues; nil for other requests.
-    package func reply(to request: DaemonRequest, by user: UInt32) async throws -> DaemonReply? {
+    ///
+    /// - Parameter person: Who asks, in words.
+    package func reply(to request: DaemonRequest, by person: String) async throws -> DaemonReply? {
         switch request {
-        case .land(let wanted): .completed(try await land(wanted, by: wanted.askedBy ?? UserName.of(user)))
+        case .land(let wanted): .completed(try await land(wanted, by: wanted.askedBy ?? person))
         case .cancelLanding(let wanted): .completed(try await cancel(wanted))
         case .freezeQueue(let wanted): .completed(try await freeze(wanted))
         case .mergeQueues(let text): .mergeQueues(try await status(of: text))

@@ -186,7 +186,7 @@ final class LivePages: Sendable {
     }
 
     private static func key(_ request: PageRequest) -> String {
-        request.path.joined(separator: "\0") + "\u{1}"
+        "\(request.reader.rawValue)\u{1}" + request.path.joined(separator: "\0") + "\u{1}"
             + request.query.sorted { $0.key < $1.key }.map { "\($0.key)\0\($0.value)" }.joined(separator: "\u{1}")
     }
 

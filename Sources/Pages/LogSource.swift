@@ -2,119 +2,129 @@ import Concurrency
 import Foundation
 import Reports
 import Results
-import TerminalText
+import Synchronization
 
-/// The log of one attempt: a file that grows while the step runs, later a file of the archive.
+/// The log of one attempt: output that grows while the step runs, a file until the run has ended, later a file of the
+/// archive.
 struct LogSource: Sendable {
-    /// The most bytes that are read of a log.
-    static let mostBytes = 256 << 20
-    /// The most bytes that are read of a live log at a time.
-    private static let mostLiveBytes = 64 << 20
-
     let run: RunID
     /// The step's name.
     let name: String
+    /// The step's place in the plan, from 1.
+    let step: Int
     let attempt: Int
     /// The name of the log.
     let file: String
     /// The folder with the logs of a live run; nil once the run has ended.
     let folder: String?
+    /// How the step ended; nil while it has not.
+    let status: StepStatus?
     let host: PagesHost
 
-    var isLive: Bool { folder != nil }
+    /// Whether there may be more of it.
+    var isLive: Bool { folder != nil && status == nil }
 
-    /// The bytes from an offset on; empty where there are none (yet).
-    func read(from offset: Int, atMost count: Int) async throws -> [UInt8] {
-        guard let folder else {
-            let bytes = try await host.log(run, file).bytes
-            return Array(bytes.dropFirst(offset).prefix(count))
-        }
+    /// The same for all who follow this log.
+    var key: String { "\(run)/\(file)" }
+
+    /// Where its bytes are now; nil where there are none yet.
+    func content() async throws -> LogContent? {
+        guard let folder else { return .bytes(try await host.log(run, file).bytes) }
         let path = "\(folder)/\(file)"
-        return try await offThread {
-            guard let handle = FileHandle(forReadingAtPath: path) else { return [] }
-            defer { try? handle.close() }
-            try handle.seek(toOffset: UInt64(offset))
-            return [UInt8](try handle.read(upToCount: min(count, Self.mostLiveBytes)) ?? Data())
+        if let output = host.output(path) { return .output(output) }
+        let size = try? await offThread { try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int }
+        return size.map { .file(path: path, size: $0) }
+    }
+}
+
+/// The bytes of a log, which are read in pieces.
+enum LogContent: Sendable {
+    case output(any LogOutput)
+    /// A log that nobody writes any more.
+    case file(path: String, size: Int)
+    /// The archive gives a log as a whole.
+    case bytes([UInt8])
+
+    /// The most bytes that are read at a time.
+    static let mostBytes = 1 << 20
+
+    var size: Int {
+        switch self {
+        case .output(let output): output.extent.bytes
+        case .file(_, let size): size
+        case .bytes(let bytes): bytes.count
         }
     }
 
-    /// The size of a live log, in bytes; nil where the file is gone.
-    var size: Int? {
-        get async {
-            guard let folder else { return nil }
-            let path = "\(folder)/\(file)"
-            return try? await offThread {
-                try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+    /// At most ``mostBytes`` bytes, and the offset of the first of them: see ``LogOutput/read(from:atMost:)``.
+    func read(from offset: Int, atMost wanted: Int = LogContent.mostBytes) async throws -> (start: Int, bytes: [UInt8])
+    {
+        let count = min(max(wanted, 0), Self.mostBytes)
+        switch self {
+        case .output(let output): return try await output.read(from: offset, atMost: count)
+        case .bytes(let bytes): return (offset, Array(bytes.dropFirst(offset).prefix(count)))
+        case .file(let path, _):
+            return try await offThread { () throws -> (start: Int, bytes: [UInt8]) in
+                guard let handle = FileHandle(forReadingAtPath: path) else { return (offset, []) }
+                defer { try? handle.close() }
+                try handle.seek(toOffset: UInt64(offset))
+                return (offset, [UInt8](try handle.read(upToCount: count) ?? Data()))
             }
         }
     }
 }
 
-/// Turns the bytes of a log into numbered lines of HTML, piece by piece.
-struct LogLines {
-    /// How far a log was shown: bytes, and the number of the line that comes next.
-    struct Mark: Sendable, Equatable {
-        var offset = 0
-        var line = 1
+/// Lets few have a whole log in memory at the same time; the others wait in order.
+final class LogGate: Sendable {
+    private struct State {
+        var free: Int
+        var waiting: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []
+        var next = 0
+    }
 
-        init() {}
+    private let state: Mutex<State>
 
-        /// - Parameter text: What ``description`` is.
-        init?(_ text: String) {
-            let parts = text.split(separator: ".")
-            guard parts.count == 2, let offset = Int(parts[0]), let line = Int(parts[1]), offset >= 0, line > 0 else {
-                return nil
+    init(most: Int) { state = Mutex(State(free: most)) }
+
+    /// - Throws: What `body` throws, and `CancellationError` if the task was cancelled before its turn.
+    func pass<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
+        guard await enter() else { throw CancellationError() }
+        defer { leave() }
+        return try await body()
+    }
+
+    private func enter() async -> Bool {
+        let number = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let answer: Bool? = state.withLock { state in
+                    if Task.isCancelled { return false }
+                    guard state.free == 0 else {
+                        state.free -= 1
+                        return true
+                    }
+                    state.waiting.append((number, continuation))
+                    return nil
+                }
+                if let answer { continuation.resume(returning: answer) }
             }
-            (self.offset, self.line) = (offset, line)
+        } onCancel: {
+            let waiter = state.withLock { state in
+                state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
+            }
+            waiter?.continuation.resume(returning: false)
         }
-
-        var description: String { "\(offset).\(line)" }
     }
 
-    var mark = Mark()
-    private var ansi = ANSIHTML(lineLimit: 4_000)
-
-    init(_ mark: Mark = Mark()) { self.mark = mark }
-
-    /// The rules for all colours that lines have had.
-    var style: String { ansi.stylesheet }
-
-    /// The whole lines of `bytes`, of which the middle is left out where they are too many.
-    ///
-    /// - Parameter isWhole: Whether the last line is shown although it has no end.
-    mutating func html(_ bytes: [UInt8], atMost limit: Int, isWhole: Bool) -> HTML {
-        var end = bytes.count
-        if !isWhole { end = (bytes.lastIndex(of: 0x0A) ?? -1) + 1 }
-        var html: HTML = ""
-        var (start, skipTo) = (0, 0)
-        if end > limit {
-            // A fifth of what is shown is the start.
-            start = (bytes[..<(limit / 5)].lastIndex(of: 0x0A) ?? -1) + 1
-            append(bytes[..<start], to: &html)
-            skipTo = (bytes[..<(end - limit * 4 / 5)].lastIndex(of: 0x0A) ?? start - 1) + 1
-            skip(bytes[start..<skipTo], to: &html)
-            start = skipTo
+    private func leave() {
+        let next = state.withLock { state in
+            if !state.waiting.isEmpty { return Optional(state.waiting.removeFirst()) }
+            state.free += 1
+            return nil
         }
-        append(bytes[start..<end], to: &html)
-        return html
-    }
-
-    /// Counts lines that are not shown, and says so.
-    mutating func skip(_ bytes: ArraySlice<UInt8>, to html: inout HTML) {
-        guard !bytes.isEmpty else { return }
-        mark.line += bytes.count { $0 == 0x0A }
-        mark.offset += bytes.count
-        html += "<div class=\"gap\">\(Figures.size(bytes.count)) are left out here; the raw log has them</div>"
-    }
-
-    private mutating func append(_ bytes: ArraySlice<UInt8>, to html: inout HTML) {
-        for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {
-            if line.isEmpty && line.startIndex == bytes.endIndex { break }
-            html += "<div class=\"l\" id=\"L\(mark.line)\"><a href=\"#L\(mark.line)\">\(mark.line)</a>"
-            line.withUnsafeBufferPointer { html.append(ansi: $0, with: &ansi) }
-            html += "</div>"
-            mark.line += 1
-        }
-        mark.offset += bytes.count
+        next?.continuation.resume(returning: true)
     }
 }

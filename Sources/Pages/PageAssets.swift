@@ -48,17 +48,36 @@ enum PageAssets {
         .spark .b-failed,.spark .b-conflict,.spark .b-definitionError,.spark .b-infrastructure{fill:var(--red)}
         .spark .b-flaky{fill:var(--amber)}
         .notice{border-left:3px solid var(--amber);background:var(--amber-soft);padding:8px 12px;margin:6px 0;white-space:pre-line}
+        .actions{display:flex;flex-wrap:wrap;gap:8px;margin:12px 0;align-items:center}.actions form{margin:0}
+        header.site form[action="/logout"]{flex:0 1 auto;max-width:none;margin-left:auto}.account{margin-left:auto}
+        .account,.actions>a{display:inline-block;padding:6px 0;min-height:24px}
+        header.site form[action="/logout"] .quiet{margin-right:8px}
+        form.login{display:grid;gap:10px;max-width:420px}form.login input{width:100%;max-width:none}
         .filter{display:flex;flex-wrap:wrap;gap:8px;align-items:end;margin-bottom:10px}
         .filter label{display:grid;font-size:12px;color:var(--quiet)}
-        input:not([type]){font:inherit;color:inherit;background:var(--bg);border:1px solid var(--line);border-radius:6px;
+        input:not([type]),input[type=password]{font:inherit;color:inherit;background:var(--bg);border:1px solid var(--line);border-radius:6px;
         padding:5px 9px;min-height:32px}
         .links{margin:12px 0}
         main a{text-decoration:underline}main .banner a,main .l>a{text-decoration:none}
-        .log{max-height:none}
+        .log{max-height:none}.fold>summary{background:#161b22;color:#d1d7e0;padding:2px 12px 2px 28px}
+        .fold>summary:hover{background:#21262d}.fold>summary::before{top:8px;border-left-color:#848d97}
+        .fold>summary .n{color:#848d97}.gap a{color:inherit}.l.off{display:none}
+        .jump{font-weight:600}.bundle{padding:10px 12px;white-space:pre-wrap}
+        .graph{padding:8px;max-height:70vh;overflow:auto}.steps-graph{max-width:none}
+        .steps-graph .e{fill:none;stroke:var(--quiet)}.g rect{fill:var(--soft);stroke:var(--grey)}
+        .g text{fill:var(--fg);font-size:12px}.g .q{fill:var(--quiet);font-size:11px}.g .i{font-weight:700}
+        .g-passed rect{stroke:var(--green)}.g-passed .i{fill:var(--green)}
+        .g-failed rect,.g-timedOut rect,.g-infrastructure rect{stroke:var(--red);stroke-width:2}
+        .g-failed .i,.g-timedOut .i,.g-infrastructure .i{fill:var(--red)}
+        .g-running rect{stroke:var(--link);stroke-width:2}.g-running .i{fill:var(--link)}
+        .g-waiting rect,.g-skipped rect{stroke-dasharray:4 3}.steps-graph a:hover rect{fill:var(--grey-soft)}
+        .ticks .bars,.ticks .axis{background-image:none}.tick{stroke:var(--line)}rect.c-running{fill:var(--link)}
         @media (max-width:640px){.banner{margin:0 -14px}header.site{padding:8px 14px}
         thead{position:absolute;left:-99rem}tr{display:flex;flex-wrap:wrap;gap:2px 12px;padding:8px 12px;
         border-top:1px solid var(--line)}tbody tr:first-child{border-top:0}td{border:0;padding:0}}
-        @media print{header.site,.filter{display:none}}
+        @media print{header.site,.filter,.actions{display:none}.graph,.scroll{max-height:none;overflow:visible}
+        .steps-graph{max-width:100%;height:auto}
+        .fold>summary{background:none;color:#000}}
 
         """
 
@@ -95,6 +114,12 @@ enum PageAssets {
             const box = document.createElement('template');
             box.innerHTML = html;
             localise(box.content);
+            // What somebody has opened stays open.
+            if (old) {
+              const open = Array.from(old.querySelectorAll('details'), (details) => details.open);
+              const next = box.content.querySelectorAll('details');
+              if (open.length === next.length) next.forEach((details, place) => { details.open = open[place]; });
+            }
             if (old) old.replaceWith(box.content);
             else if (after && document.getElementById(after)) document.getElementById(after).after(box.content);
             else document.getElementById('main').append(box.content);
@@ -102,25 +127,66 @@ enum PageAssets {
           source.addEventListener('gone', (event) => document.getElementById(event.data)?.remove());
           source.addEventListener('over', () => { source.close(); location.reload(); });
         }
+        // A log: lines are filtered while somebody types; the form finds those that are left out, too.
+        const find = document.getElementById('log-q');
+        let filter;
+        if (find) {
+          const shown = document.getElementById('log-hits');
+          filter = () => {
+            const wanted = find.value.trim().toLowerCase();
+            if (!wanted && !filter.isOn) return;
+            filter.isOn = wanted !== '';
+            let count = 0;
+            for (const line of document.querySelectorAll('#log .l')) {
+              const has = !wanted || line.textContent.toLowerCase().includes(wanted);
+              line.classList.toggle('off', !has);
+              if (has) count++;
+              if (has && wanted) for (let e = line.parentElement; e.id !== 'log'; e = e.parentElement) e.open = true;
+            }
+            shown.textContent = wanted ? count.toLocaleString() + ' shown' : '';
+          };
+          find.addEventListener('input', filter);
+          // A link to a line that is left out here.
+          const line = /^#L(\\d+)$/.exec(location.hash);
+          const all = Number(document.getElementById('log').dataset.lines);
+          if (line && !document.getElementById('L' + line[1]) && Number(line[1]) <= all) {
+            const address = new URL(location);
+            if (address.searchParams.get('from') !== line[1]) {
+              address.searchParams.set('from', line[1]);
+              location.replace(address);
+            }
+          }
+        }
         if (log) {
           const lines = document.getElementById('log');
           const source = new EventSource(log + (log.includes('?') ? '&' : '?') + 'from=' + from);
           source.onopen = () => { state.textContent = 'live'; };
           source.onerror = () => { state.textContent = 'not connected'; };
+          // The rules of colours come once, each on a line of its own.
+          const rules = new Set(), sheet = new CSSStyleSheet();
+          document.adoptedStyleSheets = [sheet];
+          source.addEventListener('colours', (event) => {
+            for (const rule of JSON.parse(event.data).split('\\n')) if (rule) rules.add(rule);
+            sheet.replaceSync([...rules].join('\\n'));
+          });
+          const unfinished = document.createElement('div');
           source.addEventListener('lines', (event) => {
-            const { html, style } = JSON.parse(event.data);
+            const { html, part } = JSON.parse(event.data);
             const isAtEnd = innerHeight + scrollY >= document.body.scrollHeight - 80;
-            if (style) {
-              const sheet = new CSSStyleSheet();
-              sheet.replaceSync(style);
-              document.adoptedStyleSheets = [sheet];
-            }
+            unfinished.remove();
             lines.insertAdjacentHTML('beforeend', html);
             // A page with more lines than that makes a browser slow.
             while (lines.childElementCount > 20000) lines.firstElementChild.remove();
+            unfinished.innerHTML = part;
+            if (part) lines.append(unfinished);
+            filter?.();
             if (isAtEnd) scrollTo(0, document.body.scrollHeight);
           });
-          source.addEventListener('over', () => { source.close(); state.textContent = 'ended'; });
+          source.addEventListener('over', () => {
+            source.close();
+            unfinished.remove();
+            state.innerHTML = 'ended, <a href="">show the whole log</a>';
+          });
         }
         })();
 

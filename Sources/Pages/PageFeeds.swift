@@ -1,6 +1,7 @@
 import Control
 import Foundation
 import Results
+import Store
 import TerminalText
 
 /// Feeds of runs, and badges of branches.
@@ -9,24 +10,29 @@ struct PageFeeds: Sendable {
 
     func answer(_ request: PageRequest) async throws -> PageResponse {
         switch (request.path[0], request.path.count) {
-        case ("feeds", 2) where request.path[1] == "runs.atom": return try await feed(request)
+        case ("feeds", 2) where request.path[1] == "runs.atom":
+            var query = RunsQuery(
+                repository: request.value("repository"), branch: request.value("branch"), states: [.ended], limit: 50)
+            query.hidesBackground = true
+            return feed("Runs", request, try await host.runs(query))
+        case ("feeds", 2) where request.path[1] == "releases.atom":
+            let releases = try await host.index.releases(of: request.value("repository"), limit: 50)
+            return feed("Releases", request, releases.map(\.run).filter { $0.state == .ended })
         case ("badges", 3) where request.path[2].hasSuffix(".svg"):
             return try await badge(repository: request.path[1], branch: String(request.path[2].dropLast(4)), request)
-        default: throw PageProblem(.notFound, "there are /feeds/runs.atom and /badges/REPOSITORY/BRANCH.svg")
+        default:
+            throw PageProblem(
+                .notFound, "there are /feeds/runs.atom, /feeds/releases.atom and /badges/REPOSITORY/BRANCH.svg")
         }
     }
 
     /// https://www.rfc-editor.org/rfc/rfc4287
-    private func feed(_ request: PageRequest) async throws -> PageResponse {
-        var query = RunsQuery(
-            repository: request.value("repository"), branch: request.value("branch"), states: [.ended], limit: 50)
-        query.hidesBackground = true
-        let runs = try await host.runs(query)
+    private func feed(_ title: StaticString, _ request: PageRequest, _ runs: [RunSummary]) -> PageResponse {
         let root = "http://\(request.headers["host"] ?? "localhost")"
         let updated = runs.compactMap(\.endedAt).max() ?? Date(timeIntervalSince1970: 0)
         var xml = """
             <?xml version="1.0" encoding="utf-8"?>
-            <feed xmlns="http://www.w3.org/2005/Atom"><title>Runs</title><id>\(Self.escape(root))/feeds/runs.atom</id>
+            <feed xmlns="http://www.w3.org/2005/Atom"><title>\(title)</title><id>\(Self.escape(root))/feeds/\(Self.escape(request.path[1]))</id>
             <updated>\(updated.iso8601)</updated><author><name>pipectl</name></author>
 
             """

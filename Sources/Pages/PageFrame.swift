@@ -7,7 +7,9 @@ struct PageFrame: Sendable {
     let host: String
 
     /// - Parameter nonce: What lets this answer's own style rules pass the policy.
-    func render(_ page: Page, path: [String], query: [(String, String)], nonce: String) -> HTML {
+    func render(
+        _ page: Page, path: [String], query: [(String, String)], nonce: String, visitor: Visitor = .nobody
+    ) -> HTML {
         var html: HTML = """
             <!DOCTYPE html>
             <html lang="en">
@@ -37,9 +39,14 @@ struct PageFrame: Sendable {
             >
             <a class="skip" href="#main">Skip to the content</a>
             <header class="site"><nav aria-label="Site"><a class="home" href="/">pipectl</a>
-            <a href="/runs">Runs</a> <a href="/tests">Tests</a> <a href="/queue">Queue</a> <a href="/machine">Machine</a></nav>
+            <a href="/runs">Runs</a> <a href="/tests">Tests</a> <a href="/releases">Releases</a> <a href="/queue">Queue</a> <a href="/machine">Machine</a></nav>
             <form role="search" method="get" action="/search"><input type="search" name="q" id="q" aria-label="Find a run, commit, change, branch or test" placeholder="Find ( / )"></form>
-            <span id="live" class="quiet" role="status"></span></header>
+            <span id="live" class="quiet" role="status"></span>
+
+            """
+        html += Self.account(visitor)
+        html += """
+            </header>
             <main id="main">
 
             """
@@ -55,22 +62,33 @@ struct PageFrame: Sendable {
         return html
     }
 
+    /// Who is logged in, and how to log in or out.
+    private static func account(_ visitor: Visitor) -> HTML {
+        guard let name = visitor.name else { return "<a class=\"account\" href=\"/login\">Log in</a>" }
+        guard case .session = visitor.means else { return "<span class=\"account quiet\">\(name)</span>" }
+        return PageButtons.form(
+            to: ["logout"], [], "<span class=\"quiet\">\(name)</span> <button class=\"plain\">Log out</button>")
+    }
+
     /// The page of a request that went wrong.
-    func render(_ problem: PageProblem, nonce: String) -> HTML {
+    func render(_ problem: PageProblem, nonce: String, visitor: Visitor = .nobody) -> HTML {
         var page = Page(
             Self.title(problem.code), command: "pipectl status",
             [.init("problem", "", "<p>\(text: problem.reason)</p>\n")])
         page.isLive = false
-        return render(page, path: [], query: [], nonce: nonce)
+        return render(page, path: [], query: [], nonce: nonce, visitor: visitor)
     }
 
     private static func title(_ code: PageProblem.Code) -> String {
         switch code {
         case .badRequest: "This request can't be read"
+        case .unauthorized: "Log in first"
         case .forbidden: "Not allowed"
         case .notFound: "Not found"
         case .wrongMethod: "Wrong method"
         case .refused: "Refused"
+        case .tooLarge: "Too large"
+        case .tooMany: "Too many attempts"
         case .broken: "This page can't be shown now"
         }
     }

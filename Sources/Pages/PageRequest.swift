@@ -9,6 +9,12 @@ struct PageRequest: Sendable {
     var query: [String: String]
     /// By their names in lower case.
     var headers: [String: String]
+    /// What a POST sends.
+    var body: [UInt8] = []
+    /// The address at the other end of the connection; empty where that is not known.
+    var source = ""
+    /// For whom a page is made.
+    var reader = PageReader.stranger
 
     /// - Parameter target: The path and query as the request has them; nil if they can't be decoded.
     init?(method: String, target: String, headers: [String: String]) {
@@ -91,6 +97,8 @@ struct PageResponse: Sendable {
 
     var status = 200
     var headers: [String: String]
+    /// Each is the value of one `Set-Cookie`.
+    var cookies: [String] = []
     var body: Body
 
     init(_ status: Int = 200, type: String, _ bytes: [UInt8], headers: [String: String] = [:]) {

@@ -5,7 +5,7 @@ import Reports
 import Results
 import Store
 
-/// Tests, the machine, search, and logs.
+/// Tests, the machine, and search.
 extension PageViews {
     func tests(_ request: PageRequest) async throws -> Page {
         var filter = TestFilter()
@@ -53,6 +53,7 @@ extension PageViews {
         let suite = request.query["suite"] ?? ""
         var filter = TestFilter()
         filter.repository = request.value("repository")
+        filter.limit = 200
         let found = try await host.index.testHistory(suite: suite, name: name, filter)
         let trends = try await host.index.trends([(suite: suite, name: name)], filter)
         var html: HTML = ""
@@ -65,7 +66,7 @@ extension PageViews {
                 <th scope="col">Result</th><th scope="col">Took</th><th scope="col">Commit</th><th scope="col">When</th></tr></thead><tbody>
 
                 """
-            for one in found.prefix(200) {
+            for one in found {
                 html += "<tr><td>\(Piece.run(one.run))</td><td>\(one.result.status.rawValue)"
                 if let message = one.result.message {
                     html += "<br><span class=\"quiet\">\(text: String(message.prefix(300)))</span>"
@@ -182,54 +183,5 @@ extension PageViews {
         var page = Page("Search", command: "pipectl runs", sections)
         page.isLive = false
         return page
-    }
-
-    // MARK: Logs
-
-    /// Bytes of a log that its page shows: its start and its end.
-    static let logBytes = 1 << 20
-
-    func log(_ id: RunID, _ step: String, _ request: PageRequest) async throws -> Page {
-        let source = try await logSource(id, step, request)
-        var html: HTML = "<p>\(Piece.run(id)), \(source.name), attempt \(source.attempt) · "
-        html +=
-            Piece.link(["runs", "\(id)", "steps", step, "raw"], query: [("attempt", "\(source.attempt)")], "raw")
-            + "</p>\n"
-        var lines = LogLines()
-        let bytes = try await source.read(from: 0, atMost: .max)
-        html += "<div class=\"log\" id=\"log\" role=\"log\" tabindex=\"0\" aria-label=\"Log\">"
-        html += lines.html(bytes, atMost: Self.logBytes, isWhole: !source.isLive)
-        html += "</div>\n"
-        var page = Page(
-            "Log of \(source.name), run \(id)", command: "pipectl logs \(id) \(source.name.shellQuoted)",
-            [.init("lines", "", html)])
-        page.style = lines.style
-        page.isLive = false
-        page.logOffset = source.isLive ? lines.mark : nil
-        return page
-    }
-
-    /// Where the log of a step's attempt is now.
-    func logSource(_ id: RunID, _ step: String, _ request: PageRequest) async throws -> LogSource {
-        guard let number = Int(step), number > 0 else { throw PageProblem(.notFound, "there is no step \"\(step)\"") }
-        let wanted = request.value("attempt").flatMap(Int.init)
-        let detail = try await host.run(id)
-        if let live = detail.live, number <= live.steps.count {
-            let one = live.steps[number - 1]
-            let attempt = wanted ?? max(one.attempt, 1)
-            return LogSource(
-                run: id, name: one.record.name, attempt: attempt,
-                file: AttemptRecord.logName(step: number, attempt: attempt), folder: live.logs, host: host)
-        }
-        guard detail.summary.state == .ended else { throw PageProblem(.notFound, "run \(id) has no steps yet") }
-        let report = try await host.document(id).report
-        guard number <= report.steps.count else { throw PageProblem(.notFound, "run \(id) has no step \(number)") }
-        let record = report.steps[number - 1]
-        guard
-            let attempt = wanted.map({ wanted in record.attempts.first { $0.number == wanted } })
-                ?? record.attempts.last,
-            let file = attempt.log?.file
-        else { throw PageProblem(.notFound, "step \"\(record.name)\" of run \(id) has no log") }
-        return LogSource(run: id, name: record.name, attempt: attempt.number, file: file, folder: nil, host: host)
     }
 }

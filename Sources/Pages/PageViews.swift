@@ -8,6 +8,8 @@ import Store
 /// The pages, each made from what the daemon says at the moment.
 struct PageViews: Sendable {
     let host: PagesHost
+    /// For logs of the archive, which are in memory as a whole.
+    let gate = LogGate(most: 2)
 
     /// The page at a path; nil where there is none.
     func page(_ request: PageRequest) async throws -> Page? {
@@ -16,6 +18,8 @@ struct PageViews: Sendable {
         case (nil, 0): return try await overview()
         case ("runs", 1): return try await runs(request)
         case ("runs", 2): return try await run(try id(path[1]))
+        case ("runs", 3) where path[2] == "bundle": return try await bundle(try id(path[1]))
+        case ("releases", 1): return try await releases(request)
         case ("runs", 4) where path[2] == "steps": return try await log(try id(path[1]), path[3], request)
         case ("repositories", 2): return try await repository(path[1])
         case ("repositories", 4) where path[2] == "changes":
@@ -90,7 +94,7 @@ struct PageViews: Sendable {
     }
 
     /// The steps of a live run, those that run or failed first where there are many.
-    private func steps(of run: LiveRun, limit: Int) -> HTML {
+    func steps(of run: LiveRun, limit: Int) -> HTML {
         var chosen = Array(run.steps.enumerated())
         if chosen.count > limit {
             let rank: (LiveRun.Step) -> Int = { step in
@@ -176,51 +180,6 @@ struct PageViews: Sendable {
         }
         var page = Page("Runs", command: "pipectl runs", [.init("runs", "Runs", html)])
         page.isLive = request.value("before") == nil
-        return page
-    }
-
-    private func run(_ id: RunID) async throws -> Page {
-        let detail = try await host.run(id)
-        let summary = detail.summary
-        if summary.state == .ended, let document = try? await host.document(id) {
-            return ended(document, summary)
-        }
-        var head: HTML = "<p>\(Piece.verdict(summary)) \(summary.workflow) of \(Piece.repository(summary.repository)), "
-        head += "\(Piece.subject(summary)) at \(Piece.commit(summary.head))</p>\n"
-        if let title = summary.title { head += "<p>\(title)</p>\n" }
-        if let why = summary.heldFor ?? summary.reason { head += "<p class=\"notice\">\(text: why)</p>\n" }
-        if let behind = detail.behind, behind > 0 { head += "<p class=\"quiet\">\(behind) runs are before it.</p>\n" }
-        var sections = [Page.Section("state", "", head)]
-        if let live = detail.live {
-            sections.append(
-                .init(
-                    "steps", "Steps",
-                    live.steps.isEmpty ? "<p class=\"quiet\">\(live.phase.rawValue)</p>\n" : steps(of: live, limit: 500)
-                ))
-        }
-        var page = Page("Run \(id)", command: "pipectl show \(id)", sections)
-        page.isOver = summary.state == .ended
-        return page
-    }
-
-    /// The page of a run that has ended: its report.
-    private func ended(_ document: ReportDocument, _ summary: RunSummary) -> Page {
-        let parts = document.pageParts(RenderOptions(logBytesPerAttempt: 64 << 10, logBytes: 1 << 20))
-        var links: HTML = "<p class=\"links\">"
-        links += Piece.link(["api", "v1", "runs", "\(summary.id)", "report"], "JSON") + " · "
-        links += Piece.link(["api", "v1", "runs", "\(summary.id)", "bundle"], "for an agent")
-        if let change = summary.change { links += " · " + Piece.change(change, of: summary.repository) }
-        links += " · " + Piece.repository(summary.repository)
-        for (place, step) in document.report.steps.enumerated() where step.attempts.contains(where: { $0.log != nil }) {
-            links += " · " + Piece.link(["runs", "\(summary.id)", "steps", "\(place + 1)"], "log of \(step.name)")
-        }
-        links += "</p>\n"
-        var page = Page(
-            "\(summary.verdict.map { "\(Wording.symbol($0)) " } ?? "")\(summary.workflow) \(summary.id)",
-            command: "pipectl report \(summary.id)", [.init("report", "", parts.banner + links + parts.body)])
-        page.style = parts.style
-        page.bodyClass = "is-\(summary.verdict?.rawValue ?? "")"
-        page.isLive = false
         return page
     }
 

@@ -26,22 +26,55 @@ struct PagesAPI: Sendable {
         PageResponse(type: "application/json", Array((VisibleJSON.text(try Self.encoder().encode(value)) + "\n").utf8))
     }
 
-    func answer(_ request: PageRequest) async throws -> PageResponse {
+    /// Carries out what a POST asks for.
+    func act(_ request: PageRequest, _ actions: PageActions, by person: String) async throws -> PageResponse {
+        let path = try path(of: request)
+        let fields = try PageActions.Fields(json: request.body, type: request.headers["content-type"])
+        guard let outcome = try await actions.carryOut(path, fields, by: person) else {
+            throw PageProblem(.notFound, "there is no such action of the API")
+        }
+        return try json(outcome)
+    }
+
+    private func path(of request: PageRequest) throws(PageProblem) -> [String] {
         guard request.path.count >= 3, request.path[1] == "v1" else {
             throw PageProblem(.notFound, "the API is below /api/v1")
         }
-        let path = Array(request.path.dropFirst(2))
+        return Array(request.path.dropFirst(2))
+    }
+
+    func answer(_ request: PageRequest) async throws -> PageResponse {
+        let path = try path(of: request)
         switch (path[0], path.count) {
         case ("openapi.json", 1): return PageResponse(type: "application/json", Array(OpenAPI.document.utf8))
         case ("status", 1): return try json(try await host.status())
         case ("runs", 1): return try json(try await host.runs(try runsQuery(request)))
         case ("queue", 1): return try json(try await host.mergeQueues(of: request.value("repository")))
         case ("repositories", 3) where path[2] == "changes":
-            return try json(try await host.index.changes(of: path[1]))
+            return try json(try await host.index.newestChanges(of: path[1], limit: try limit(request) ?? 200))
+        case ("releases", 1):
+            let before = try self.before(request)
+            return try json(
+                try await host.index.releases(
+                    of: request.value("repository"), before: before, limit: try limit(request) ?? 20))
         case ("tests", 2): return try await tests(path[1], request)
         case ("runs", 2), ("runs", 3): return try await run(path, request)
         default: throw PageProblem(.notFound, "there is no such part of the API")
         }
+    }
+
+    private func limit(_ request: PageRequest) throws -> Int? {
+        guard let text = request.value("limit") else { return nil }
+        guard let limit = Int(text), (1...1_000).contains(limit) else {
+            throw PageProblem(.badRequest, "limit is a number from 1 to 1000")
+        }
+        return limit
+    }
+
+    private func before(_ request: PageRequest) throws -> RunID? {
+        guard let text = request.value("before") else { return nil }
+        guard let before = Int64(text) else { throw PageProblem(.badRequest, "before is the number of a run") }
+        return before
     }
 
     private func runsQuery(_ request: PageRequest) throws -> RunsQuery {
@@ -49,16 +82,8 @@ struct PagesAPI: Sendable {
             repository: request.value("repository"), workflow: request.value("workflow"),
             change: request.value("change"),
             branch: request.value("branch"), commit: request.value("commit"))
-        if let text = request.value("limit") {
-            guard let limit = Int(text), (1...1_000).contains(limit) else {
-                throw PageProblem(.badRequest, "limit is a number from 1 to 1000")
-            }
-            query.limit = limit
-        }
-        if let text = request.value("before") {
-            guard let before = Int64(text) else { throw PageProblem(.badRequest, "before is the number of a run") }
-            query.before = before
-        }
+        if let limit = try limit(request) { query.limit = limit }
+        query.before = try before(request)
         if let text = request.value("verdict") {
             guard let verdict = Verdict(rawValue: text) else {
                 throw PageProblem(

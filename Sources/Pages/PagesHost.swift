@@ -3,14 +3,29 @@ public import Reports
 public import Results
 public import Store
 
+/// The output of a step while it is written.
+public protocol LogOutput: Sendable {
+    /// How many bytes there are, and whether there will be no more.
+    var extent: (bytes: Int, isOver: Bool) { get }
+    /// Returns when there are more than `bytes` bytes, when there will be no more, or when the task is cancelled.
+    func wait(beyond bytes: Int) async
+    /// At most `count` bytes, and the offset of the first of them: higher than `offset` where the log no longer has those
+    /// bytes.
+    func read(from offset: Int, atMost count: Int) async throws -> (start: Int, bytes: [UInt8])
+}
+
 /// What the pages show. They ask what commands ask, so both show the same.
 public struct PagesHost: Sendable {
     /// The first reply to a request; a refused request is ``DaemonReply/refused(code:message:origin:)``.
     public var answer: @Sendable (DaemonRequest) async throws -> DaemonReply
-    /// A run that has ended, with its tests and logs.
+    /// A run that has ended, with its tests and the logs of failed steps.
     public var document: @Sendable (RunID) async throws -> ReportDocument
+    /// The report of a run that has ended, without its tests and logs.
+    public var report: @Sendable (RunID) async throws -> Report
     /// One log of a run that has ended, by the name in its ``LogRecord``.
     public var log: @Sendable (RunID, _ file: String) async throws -> ReportLog
+    /// The log that is being written to a file; nil where nobody writes it (any more).
+    public var output: @Sendable (_ path: String) -> (any LogOutput)?
     /// Makes a listener for news of runs. Its call returns when something has happened since its last return, or since
     /// it was made, and when the task is cancelled.
     public var news: @Sendable () -> @Sendable () async -> Void
@@ -20,11 +35,13 @@ public struct PagesHost: Sendable {
     public init(
         answer: @escaping @Sendable (DaemonRequest) async throws -> DaemonReply,
         document: @escaping @Sendable (RunID) async throws -> ReportDocument,
+        report: @escaping @Sendable (RunID) async throws -> Report,
         log: @escaping @Sendable (RunID, _ file: String) async throws -> ReportLog,
+        output: @escaping @Sendable (_ path: String) -> (any LogOutput)? = { _ in nil },
         news: @escaping @Sendable () -> @Sendable () async -> Void, index: Store.Index
     ) {
-        (self.answer, self.document, self.log) = (answer, document, log)
-        (self.news, self.index) = (news, index)
+        (self.answer, self.document, self.report) = (answer, document, report)
+        (self.log, self.output, self.news, self.index) = (log, output, news, index)
     }
 }
 
@@ -35,10 +52,7 @@ extension PagesHost {
     func ask<Value>(_ request: DaemonRequest, _ pick: (DaemonReply) -> Value?) async throws -> Value {
         let reply = try await answer(request)
         if let value = pick(reply) { return value }
-        if let refusal = reply.refusal {
-            let unknown: [RequestError.Code] = [.unknownRun, .unknownChange, .unknownRepository]
-            throw PageProblem(unknown.contains(refusal.code) ? .notFound : .refused, refusal.description)
-        }
+        if let refusal = reply.refusal { throw PageProblem(refusing: refusal) }
         throw PageProblem(.broken, "the daemon gave another answer than was asked for")
     }
 
@@ -63,10 +77,13 @@ extension PagesHost {
 struct PageProblem: Error {
     enum Code: Int {
         case badRequest = 400
+        case unauthorized = 401
         case forbidden = 403
         case notFound = 404
         case wrongMethod = 405
         case refused = 409
+        case tooLarge = 413
+        case tooMany = 429
         case broken = 500
     }
 
@@ -75,4 +92,10 @@ struct PageProblem: Error {
     var reason: String
 
     init(_ code: Code, _ reason: String) { (self.code, self.reason) = (code, reason) }
+
+    /// The problem of a request that the daemon refused.
+    init(refusing error: RequestError) {
+        let unknown: [RequestError.Code] = [.unknownRun, .unknownChange, .unknownRepository]
+        self.init(unknown.contains(error.code) ? .notFound : .refused, error.description)
+    }
 }

@@ -96,7 +96,7 @@ struct MarkdownReport {
             text += "- \(MarkdownText.code(ReportFacts.ref(report))) at `\(tested)`\n"
         }
         if let trust = report.trust { text += "- trust: \(trust.rawValue)\n" }
-        if let base = facts.base { text += "- workspace: \(base)\n" }
+        if let base = facts.base { text += "- workspace: \(MarkdownText.inline(base, limit: 600))\n" }
         for approval in facts.approvals { text += "- \(MarkdownText.inline(approval, limit: 600))\n" }
         let start = report.startedAt ?? report.createdAt
         text += "- \(Figures.dateAndTime(start)), took \(Figures.duration(from: start, to: report.endedAt))\n"

@@ -79,6 +79,7 @@ struct TextReport {
         if report.testCounts.total > 0 { row("tests", Wording.counts(report.testCounts)) }
         if report.attempt > 1 { row("attempt", "\(report.attempt)") }
         if let repeats = facts.repeats { row("repeats", repeats) }
+        if let person = facts.askedBy { row("asked by", person) }
         if let fix = report.fix { row("fix", fix.role.inWords) }
     }
 

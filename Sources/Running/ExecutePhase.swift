@@ -24,6 +24,7 @@ struct ExecutePhase: Sendable {
     ) async -> RunOutcome {
         var setting = setting(task, prepared, provided)
         setting.journal = journal
+        setting.outputs = monitor.live.outputs
         setting.knownFlaky = await order.index.knownFlaky(for: prepared.plan, of: task.request.repository)
         setting.order = await order.steps(of: prepared, task.request)
         if let resumption = provided.place.resumption {

@@ -18,14 +18,50 @@ extension Index {
     public func changes(of repository: String, states: Set<ChangeRecord.State>? = nil) async throws -> [ChangeRecord] {
         try await read { db in
             let wanted = (states ?? Set(ChangeRecord.State.allCases)).map { "'\($0.rawValue)'" }.joined(separator: ",")
+            // Without statistics, SQLite would read all changes to find the few open ones.
+            let hint = states.map { $0.isDisjoint(with: [.landed, .closed]) } == true ? "INDEXED BY change_state" : ""
             let rows = try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT change.* FROM change JOIN repository ON repository.id = change.repository
+                    SELECT change.* FROM change \(hint) JOIN repository ON repository.id = change.repository
                     WHERE repository.name = ? AND change.state IN (\(wanted))
                     ORDER BY change.name GLOB '*[^0-9]*', CAST(change.name AS INTEGER), change.name
                     """, arguments: [repository])
             return rows.compactMap(Self.change)
+        }
+    }
+
+    /// The changes of a repository that moved last, newest first.
+    public func newestChanges(of repository: String, limit: Int) async throws -> [ChangeRecord] {
+        try await read { db in
+            try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT change.* FROM change
+                        WHERE change.repository = (SELECT id FROM repository WHERE name = ?)
+                        ORDER BY change.updatedAt DESC LIMIT ?
+                        """), arguments: [repository, max(limit, 0)]
+            ).compactMap(Self.change)
+        }
+    }
+
+    /// How many changes of each repository are in these states, by the repository's name.
+    public func changeCounts(_ states: Set<ChangeRecord.State>) async throws -> [String: [ChangeRecord.State: Int]] {
+        try await read { db in
+            let wanted = states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ",")
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT repository.name, change.state, count(*) FROM repository
+                    JOIN change INDEXED BY change_state ON change.repository = repository.id
+                    WHERE change.state IN (\(wanted)) GROUP BY repository.id, change.state
+                    """)
+            var counts: [String: [ChangeRecord.State: Int]] = [:]
+            for row in rows {
+                guard let state = ChangeRecord.State(rawValue: row[1]) else { continue }
+                counts[row[0], default: [:]][state] = row[2]
+            }
+            return counts
         }
     }
 

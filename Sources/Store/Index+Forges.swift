@@ -120,11 +120,17 @@ extension Index {
     /// Notes what the forge is to show, and that a run was looked at in `state`: one transaction.
     ///
     /// A state that is wanted already changes nothing. A new one is tried at once, whatever became of those before.
+    ///
+    /// Like all that is noted of the outbox, it survives the end of this process, and a power cut a moment later: nobody
+    /// waits for the disk. What a power cut took back is noted again, see ``doubtForgeItems(of:)``.
+    ///
+    /// - Parameter delay: Seconds until it is tried, unless a newer state comes first.
     public func wantForgeItems(
-        _ items: [(thing: String, wanted: String)], of repository: String, run: RunID?, in state: RunState?
+        _ items: [(thing: String, wanted: String)], of repository: String, run: RunID?, in state: RunState?,
+        after delay: Double = 0
     ) async throws {
-        let due = now().milliseconds
-        try await write { db in
+        let due = now().addingTimeInterval(delay).milliseconds
+        try await write(flushed: false) { db in
             guard
                 let forge = try Int64.fetchOne(
                     db,
@@ -213,16 +219,29 @@ extension Index {
         }
     }
 
+    /// Notes that each delivery that is open may have taken effect, so that the forge is asked first.
+    ///
+    /// A process that begins does this: a power cut may have taken back what the one before noted of its deliveries.
+    public func doubtForgeItems(of repository: String) async throws {
+        try await write(flushed: false) { db in
+            try db.execute(
+                sql: """
+                    UPDATE forgeItem SET isUncertain = 1 WHERE sentVersion < version AND refusal IS NULL
+                        AND repository = (SELECT id FROM repository WHERE name = ?)
+                    """, arguments: [repository])
+        }
+    }
+
     /// Notes that a delivery begins: if nothing is heard of its end, the next one asks the forge first.
     public func beginForgeItem(_ id: Int64) async throws {
-        try await write { db in
+        try await write(flushed: false) { db in
             try db.execute(sql: "UPDATE forgeItem SET isUncertain = 1 WHERE id = ?", arguments: [id])
         }
     }
 
     /// Notes that the forge shows `version` and what it calls the thing.
     public func endForgeItem(_ id: Int64, version: Int, known: String?) async throws {
-        try await write { db in
+        try await write(flushed: false) { db in
             try db.execute(
                 sql: """
                     UPDATE forgeItem SET sentVersion = max(sentVersion, ?), known = ?, failures = 0, isUncertain = 0
@@ -235,7 +254,7 @@ extension Index {
     ///
     /// - Parameter isUncertain: Whether it may have taken effect all the same.
     public func postponeForgeItem(_ id: Int64, until date: Date, isUncertain: Bool) async throws {
-        try await write { db in
+        try await write(flushed: false) { db in
             try db.execute(
                 sql: "UPDATE forgeItem SET failures = failures + 1, dueAt = ?, isUncertain = ? WHERE id = ?",
                 arguments: [date.milliseconds, isUncertain, id])
@@ -246,7 +265,7 @@ extension Index {
     ///
     /// - Parameter isUncertain: Whether a part of it may be shown, so that the next delivery asks the forge first.
     public func refuseForgeItem(_ id: Int64, version: Int, why: String, isUncertain: Bool = false) async throws {
-        try await write { db in
+        try await write(flushed: false) { db in
             try db.execute(
                 sql: "UPDATE forgeItem SET refusal = ?, isUncertain = ? WHERE id = ? AND version = ?",
                 arguments: [why, isUncertain, id, version])

@@ -20,43 +20,70 @@ extension Index {
     /// The runs that the filter selects, newest first.
     public func runs(_ filter: RunFilter = RunFilter()) async throws -> [RunSummary] {
         try await read { db in
-            var conditions: [String] = []
-            var arguments: [any DatabaseValueConvertible] = []
-            func require(_ condition: String, _ values: (any DatabaseValueConvertible)...) {
-                conditions.append(condition)
-                arguments += values
-            }
-            if let name = filter.repository {
-                require("run.repository = (SELECT id FROM repository WHERE name = ?)", name)
-            }
-            if let workflow = filter.workflow { require("run.workflow = ?", workflow) }
-            if let change = filter.change { require("run.changeName = ?", change) }
-            if let branch = filter.branch { require("run.branch = ?", branch) }
-            if let prefix = filter.commitPrefix?.lowercased() {
-                // A range, for which SQLite can use an index: every hexadecimal digit sorts before "g".
-                require(
-                    "(run.head >= ? AND run.head < ? OR run.testedCommit >= ? AND run.testedCommit < ?)",
-                    prefix, prefix + "g", prefix, prefix + "g")
-            }
-            if let states = filter.states {
-                require("run.state IN (\(Self.list(states)))")
-                // In this form SQLite uses the index of live runs, which is small.
-                if !states.contains(.ended) { require("run.state <> 'ended'") }
-            }
+            var (conditions, arguments) = Self.conditions(of: filter)
+            let limit = max(0, filter.limit)
             if let verdicts = filter.verdicts {
-                // A run that waits for an approval has no verdict yet, but people search for it as "needs approval".
-                let waiting = verdicts.contains(.needsApproval) ? " OR \(Self.heldFor) IS NOT NULL" : ""
-                require("(run.verdict IN (\(Self.list(verdicts)))\(waiting))")
+                let (selection, values) = Self.selection(of: verdicts, conditions, arguments, limit)
+                (conditions, arguments) = (["run.id IN (\(selection))"], values)
             }
-            if filter.hidesUpkeep { require("NOT run.isUpkeep") }
-            if let since = filter.since { require("run.createdAt >= ?", since.milliseconds) }
-            if let before = filter.before { require("run.id < ?", before) }
             let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
             let rows = try Row.fetchAll(
-                db, sql: "\(Self.selectRun) \(condition) ORDER BY run.id DESC LIMIT \(max(0, filter.limit))",
+                db, sql: "\(Self.selectRun) \(condition) ORDER BY run.id DESC LIMIT \(limit)",
                 arguments: StatementArguments(arguments))
             return try Self.summaries(rows, db)
         }
+    }
+
+    /// SQL for what a filter demands beside the verdict, with its values.
+    private static func conditions(of filter: RunFilter) -> ([String], [any DatabaseValueConvertible]) {
+        var conditions: [String] = []
+        var arguments: [any DatabaseValueConvertible] = []
+        func require(_ condition: String, _ values: (any DatabaseValueConvertible)...) {
+            conditions.append(condition)
+            arguments += values
+        }
+        if let name = filter.repository {
+            require("run.repository = (SELECT id FROM repository WHERE name = ?)", name)
+        }
+        // With a verdict, SQLite is to use the index of verdicts: see `selection`.
+        let plus = filter.verdicts == nil ? "" : "+"
+        if let workflow = filter.workflow { require("\(plus)run.workflow = ?", workflow) }
+        if let change = filter.change { require("run.changeName = ?", change) }
+        if let branch = filter.branch { require("\(plus)run.branch = ?", branch) }
+        if let prefix = filter.commitPrefix?.lowercased() {
+            // A range, for which SQLite can use an index: every hexadecimal digit sorts before "g".
+            require(
+                "(run.head >= ? AND run.head < ? OR run.testedCommit >= ? AND run.testedCommit < ?)",
+                prefix, prefix + "g", prefix, prefix + "g")
+        }
+        if let states = filter.states {
+            require("run.state IN (\(Self.list(states)))")
+            // In this form SQLite uses the index of live runs, which is small.
+            if !states.contains(.ended) { require("run.state <> 'ended'") }
+        }
+        if filter.hidesUpkeep { require("NOT run.isUpkeep") }
+        if let since = filter.since { require("run.createdAt >= ?", since.milliseconds) }
+        if let before = filter.before { require("run.id < ?", before) }
+        return (conditions, arguments)
+    }
+
+    /// SQL for the numbers of the newest runs with one of some verdicts.
+    ///
+    /// Each verdict is searched alone, because SQLite would sort all runs of several. A run that waits for an approval
+    /// has no verdict yet, but people search for it as "needs approval".
+    private static func selection(
+        of verdicts: Set<Verdict>, _ conditions: [String], _ arguments: [any DatabaseValueConvertible], _ limit: Int
+    ) -> (String, [any DatabaseValueConvertible]) {
+        var parts = verdicts.map { "run.verdict = '\($0.rawValue)'" }.sorted()
+        if verdicts.contains(.needsApproval) {
+            parts.append("run.id IN (SELECT run FROM approval WHERE decision IS NULL) AND \(Self.heldFor) IS NOT NULL")
+        }
+        guard !parts.isEmpty else { return ("NULL", []) }
+        let selection = parts.map { part in
+            let all = ([part] + conditions).joined(separator: " AND ")
+            return "SELECT id FROM (SELECT run.id FROM run WHERE \(all) ORDER BY run.id DESC LIMIT \(limit))"
+        }
+        return (selection.joined(separator: " UNION ALL "), parts.flatMap { _ in arguments })
     }
 
     /// The newest ended run that shows the results of tests on the target: it passed, failed or was flaky.

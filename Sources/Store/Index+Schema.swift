@@ -51,6 +51,8 @@ extension Index {
             // By the names of labels, as JSON.
             try db.alter(table: "forgeChange") { $0.add(column: "labels", .text).notNull().defaults(to: "{}") }
         }
+        migrator.registerMigration("release") { db in try createReleases(db) }
+        migrator.registerMigration("accessToken") { db in try createAccess(db) }
         migrator.registerMigration("heldBackFilter") { db in try nameHoldingFilters(db) }
         return migrator
     }

@@ -28,7 +28,7 @@ struct Pipectl: AsyncParsableCommand {
                     Watch.self, Notify.self, ForgeCommand.self, Status.self, Wait.self, Approve.self, Protect.self,
                     Cancel.self, Land.self, QueueCommand.self,
                     Rerun.self, Open.self,
-                    FixCommand.self, SecretsCommand.self, ConfigCommand.self,
+                    FixCommand.self, SecretsCommand.self, ConfigCommand.self, PagesCommand.self, TokenCommand.self,
                 ]),
             CommandGroup(
                 name: "Reports",

@@ -23,6 +23,7 @@ import Testing
         case "notify.on": return "change"
         case "listen": return "8787"
         case "listenUrl": return "https://ci.example.com"
+        case "pagesUserHeader": return "X-Remote-User"
         case "trust.contributors": return "writers"
         case "log.format": return "json"
         default: break

@@ -233,6 +233,29 @@ import Testing
         }
     }
 
+    @Test func `a head that moved at the forge, and a change that it can't merge, leave the queue`() async throws {
+        try await withForge { bench, hosted, forge in
+            try await bench.withDaemon { daemon in
+                try await daemon.event(.baseline)
+                try await connect(bench, forge)
+                try await open(1, "a.txt", bench, hosted)
+                try await open(2, "b.txt", bench, hosted)
+                try await open(3, "c.txt", bench, hosted)
+                _ = try await daemon.ended(3)
+                // Somebody pushes, and the forge knows it before the repository does.
+                hosted.change(1) { $0.head = String(repeating: "9", count: 40) }
+                hosted.change(2) { $0.isMergeable = false }
+                for change in ["1", "2", "3"] { try await land(bench, change) }
+                let queue = try await wait(bench) { $0.entries.isEmpty }
+                #expect(
+                    Dictionary(queue.ended.map { ($0.change, $0.outcome) }) { first, _ in first }
+                        == ["1": "withdrawn", "2": "conflict", "3": "landed"])
+                #expect(queue.frozen == nil && hosted.merges == 1 && hosted.merged(3) != nil)
+                #expect(await daemon.stop() == 0)
+            }
+        }
+    }
+
     @Test func `a push to a protected branch that is refused names the other way`() async throws {
         try await withForge("") { bench, hosted, forge in
             let hook = "\(bench.repository)/.git/hooks/pre-receive"

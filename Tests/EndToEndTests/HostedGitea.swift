@@ -21,6 +21,8 @@ final class HostedGitea: Sendable {
         var merged: String?
         /// The repository that it comes from, if that is another one.
         var fork: String?
+        /// Whether it can be merged, as the forge sees it.
+        var isMergeable = true
         var updates = 0
     }
 
@@ -139,7 +141,8 @@ final class HostedGitea: Sendable {
         return """
             {"number": \(number), "title": "Change \(number)", "state": "\(pull.merged == nil ? "open" : "closed")",
             "merged": \(pull.merged != nil), "merge_commit_sha": \(pull.merged.map { "\"\($0)\"" } ?? "null"),
-            "mergeable": true, "draft": false, "user": {"login": "ada", "id": 1}, "labels": [\(labels)],
+            "mergeable": \(pull.isMergeable),
+            "draft": false, "user": {"login": "ada", "id": 1}, "labels": [\(labels)],
             "head": {"ref": "b\(number)", "sha": "\(pull.head)", \(head)},
             "base": {"ref": "main", "sha": "\(pull.head)", "repo_id": 1},
             "updated_at": "\(time.formatted(.iso8601))"}
@@ -151,7 +154,9 @@ final class HostedGitea: Sendable {
         let (pull, before, after, refuses) = state.withLock {
             ($0.pulls[number], $0.beforeMerge, $0.afterMerge, $0.refusesMerges)
         }
-        guard let pull, pull.merged == nil else { return .json(405, #"{"message": "not mergeable"}"#) }
+        guard let pull, pull.merged == nil, pull.isMergeable else {
+            return .json(405, #"{"message": "not mergeable"}"#)
+        }
         guard asked.json["head_commit_id"] == pull.head else { return .json(409, #"{"message": "head out of date"}"#) }
         let isBroken = state.withLock { state in
             state.brokenMerges -= 1

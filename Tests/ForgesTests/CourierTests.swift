@@ -6,6 +6,7 @@ import Pipeline
 import Results
 import Store
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import Forges
@@ -80,6 +81,52 @@ extension Store.Index {
             #expect(try await courier.deliver() == nil)
             #expect(double.requests.count == 1)
         }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `an answer that does not come delays nothing else`() async throws {
+        let answer: @Sendable (ForgeDouble.Asked) -> ForgeDouble.Answer = { asked in
+            asked.path.contains(String(repeating: "1", count: 40)) ? .silence : .json(201, "{}")
+        }
+        try await Place.make(.gitea, answer) { index, double, courier, _ in
+            let wanted = ForgeSignal()
+            let delivering = Task { try await courier.deliver(hearing: wanted) }
+            try await index.want([check(.failed)])
+            wanted.tell()
+            try await eventually("the first request") { double.requests.count == 1 }
+            let other = ForgeWanted.check(
+                CheckState(
+                    workflow: "test", commit: String(repeating: "3", count: 40), run: 2, phase: .ended,
+                    verdict: .passed, title: "t"))
+            try await index.want([(other.thing, other.json())])
+            wanted.tell()
+            try await eventually("the delivery of the other") {
+                try await index.openForgeItems(of: "hello").map(\.thing) == [check(.failed).0]
+            }
+            // The thing that waits is not sent again, whatever becomes known meanwhile.
+            try await index.want([check(.passed)])
+            wanted.tell()
+            delivering.cancel()
+            _ = try? await delivering.value
+            #expect(double.requests.map { $0.json["state"] } == ["failure", "success"])
+            let open = try #require(try await index.openForgeItems(of: "hello").first)
+            #expect(open.isUncertain && open.version == 2)
+        }
+    }
+
+    @Test func `a process that begins asks the forge about all that is open`() async throws {
+        let index = try Store.Index.inMemory()
+        try await index.connectForge("hello", address: "a", location: "/hello")
+        try await index.want([check(.passed)])
+        let item = try #require(try await index.openForgeItems(of: "hello").first)
+        try await index.endForgeItem(item.id, version: item.version, known: nil)
+        let other = ForgeWanted.comment(CommentState(change: 7, body: "b", isNews: true))
+        try await index.want([(other.thing, other.json())])
+        try await index.doubtForgeItems(of: "hello")
+        try await index.want([check(.failed)])
+        let open = try await index.openForgeItems(of: "hello")
+        #expect(open.first { $0.thing == other.thing }?.isUncertain == true)
+        #expect(open.first { $0.thing == item.thing }?.isUncertain == false)
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: [500, 502, 503, 429])

@@ -14,6 +14,7 @@ private struct MergePlace {
     var isMerged = false
     var head = MergePlace.tested
     var isMergeable: Bool? = true
+    var isOpen = true
     /// What a look-up is answered with, in place of the change.
     var lookUp: ForgeDouble.Answer?
 
@@ -57,11 +58,11 @@ private struct MergePlace {
         let commit = isMerged ? "\"\(Self.landed)\"" : "null"
         return kind == .gitlab
             ? """
-            {"state": "\(isMerged ? "merged" : "opened")", "sha": "\(head)", "merge_commit_sha": \(commit),
+            {"state": "\(isMerged ? "merged" : isOpen ? "opened" : "closed")", "sha": "\(head)", "merge_commit_sha": \(commit),
              "has_conflicts": \(isMergeable.map { "\(!$0)" } ?? "null"), "draft": false}
             """
             : """
-            {"state": "\(isMerged ? "closed" : "open")", "merged": \(isMerged), "merge_commit_sha": \(commit),
+            {"state": "\(isMerged || !isOpen ? "closed" : "open")", "merged": \(isMerged), "merge_commit_sha": \(commit),
              "mergeable": \(isMergeable.map { "\($0)" } ?? "null"), "draft": false, "head": {"sha": "\(head)"}}
             """
     }
@@ -147,5 +148,58 @@ private struct MergePlace {
             let error = await #expect(throws: ForgeMergeError.self, "case \(number)") { try await place.merge() }
             #expect(error?.code == code, "case \(number): \(error?.description ?? "")")
         }
+    }
+
+    /// What each kind of forge answers to an order that names an older head, with its own status and words.
+    private static let movedAnswers: [(ForgeKind, Int, String)] = [
+        (.github, 409, "Head branch was modified. Review and try the merge again."),
+        (.gitlab, 409, "SHA does not match HEAD of source branch: c"), (.gitea, 409, "head out of date"),
+        (.forgejo, 409, "head out of date"), (.gitea, 405, "Please try again later"),
+        (.forgejo, 405, "Please try again later"), (.github, 405, "Base branch was modified."),
+    ]
+
+    @Test(.timeLimit(.minutes(1)), arguments: movedAnswers)
+    func `a head that moved is told as that, whatever the forge answers`(
+        kind: ForgeKind, status: Int, words: String
+    ) async throws {
+        let other = String(repeating: "c", count: 40)
+        let order = ForgeDouble.Answer.json(status, #"{"message": "\#(words)"}"#)
+        let error = await #expect(throws: ForgeMergeError.self) {
+            try await MergePlace(kind: kind, order: order, head: other).merge()
+        }
+        #expect(error?.code == .headMoved)
+        // The order named the tested head, and nothing was merged: a second one is answered alike.
+        let again = await #expect(throws: ForgeMergeError.self) {
+            try await MergePlace(kind: kind, order: order, head: other, isMergeable: false).merge()
+        }
+        #expect(again?.code == .headMoved)
+    }
+
+    /// What each kind of forge answers where a change conflicts, is a draft or is closed.
+    private static let refusals: [(ForgeKind, Int, String)] = [
+        (.github, 405, "Pull Request is not mergeable"), (.github, 409, "Merge conflict"),
+        (.gitlab, 405, "405 Method Not Allowed"), (.gitlab, 406, "Branch cannot be merged"),
+        (.gitlab, 422, "Branch cannot be merged"), (.gitea, 405, "The PR is not ready"),
+        (.gitea, 409, "merge conflict"), (.forgejo, 405, "The PR is a work in progress"),
+        (.forgejo, 409, "merge conflict"),
+    ]
+
+    @Test(.timeLimit(.minutes(1)), arguments: refusals)
+    func `a change that can't be merged is told as that, and one that still may be is asked again`(
+        kind: ForgeKind, status: Int, words: String
+    ) async throws {
+        let order = ForgeDouble.Answer.json(status, #"{"message": "\#(words)"}"#)
+        let codes: [(Bool?, ForgeMergeError.Code)] = [(false, .notMergeable), (nil, .notNow), (true, .notAllowed)]
+        for (isMergeable, code) in codes {
+            let error = await #expect(throws: ForgeMergeError.self) {
+                try await MergePlace(kind: kind, order: order, isMergeable: isMergeable).merge()
+            }
+            #expect(error?.code == code)
+            // What a person reads has the forge's own words.
+            #expect(error?.description.contains(words) == true)
+        }
+        let closed = MergePlace(kind: kind, order: order, isOpen: false)
+        let error = await #expect(throws: ForgeMergeError.self) { try await closed.merge() }
+        #expect(error?.code == .notMergeable)
     }
 }

@@ -3,6 +3,7 @@ import Pipeline
 import Reports
 import Results
 import Store
+import Synchronization
 import TestSupport
 import Testing
 
@@ -59,6 +60,43 @@ import Testing
         #expect(comment.change == 7 && comment.isNews)
         // Nothing is looked at twice.
         #expect(try await index.forgeNews(of: "alpha").isEmpty)
+    }
+
+    @Test func `the check of a verdict is on its way before the comment is written, from facts that are read once`()
+        async throws
+    {
+        let index = try await connected()
+        try await index.setChange(Sample.change("7", .open), of: "alpha")
+        let id = try await index.completed(Sample.request(), verdict: .failed)
+        let steps = Mutex<[String]>([])
+        var recorder = ForgeRecorder(repository: "alpha", index: index) { summary in
+            steps.withLock { $0.append("facts of \(summary.id)") }
+            return ForgeRunFacts(
+                summary: summary, document: ReportDocument(report: Sample.report(summary.id, verdict: .failed)))
+        }
+        recorder.places = {
+            steps.withLock { $0.append("places") }
+            return [:]
+        }
+        recorder.noteWanted = { steps.withLock { $0.append("wanted") } }
+        try await recorder.record()
+        #expect(steps.withLock { $0 } == ["facts of \(id)", "wanted", "places", "wanted"])
+        #expect(try await wanted(index).count == 2)
+    }
+
+    @Test func `that a run is queued is told a moment later, and what follows at once`() async throws {
+        let clock = TestClock()
+        let index = try await Index.watching(now: { clock.now })
+        try await index.connectForge("alpha", address: "a", location: "/r")
+        let id = try await index.enqueue(Sample.request()).run.id
+        try await recorder(index).record()
+        let queued = try #require(try await index.openForgeItems(of: "alpha").first)
+        #expect(queued.dueAt > clock.now)
+        try await index.markRunning(id)
+        try await recorder(index).record()
+        let running = try #require(try await index.openForgeItems(of: "alpha").first)
+        #expect(running.dueAt <= clock.now && running.version == 2)
+        #expect(try await recorder(index).hasLiveRuns())
     }
 
     /// The comment at change 7, as the outbox has it.
@@ -287,5 +325,19 @@ import Testing
         let comment = try #require(CommentRenderer.comment(7, runs: [ForgeRunFacts(summary: summary)]))
         #expect(!comment.isNews)
         #expect(comment.body.split(separator: "\n").count == 1)
+    }
+
+    @Test(arguments: [Verdict.passed, .failed]) func `the run's page is in the check and the comment`(verdict: Verdict)
+        throws
+    {
+        let summary = RunSummary(
+            id: 3, repository: "r", workflow: "test", event: .pullRequest, ref: "refs/heads/x", branch: "main",
+            head: String(repeating: "1", count: 40), state: .ended, verdict: verdict, reason: "all", createdAt: Date())
+        var facts = ForgeRunFacts(
+            summary: summary, document: ReportDocument(report: Sample.report(3, verdict: verdict)))
+        facts.link = "https://ci.example.org/runs/3"
+        #expect(CheckRenderer.check(facts).link == facts.link)
+        let comment = try #require(CommentRenderer.comment(7, runs: [facts]))
+        #expect(comment.body.contains("<https://ci.example.org/runs/3>"))
     }
 }

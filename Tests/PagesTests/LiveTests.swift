@@ -106,32 +106,3 @@ import Testing
         }
     }
 }
-
-@Suite struct LogLinesTests {
-    private func html(_ text: String, atMost limit: Int = 1 << 20, isWhole: Bool = true) -> (String, LogLines.Mark) {
-        var lines = LogLines()
-        let html = lines.html(Array(text.utf8), atMost: limit, isWhole: isWhole)
-        return (html.text, lines.mark)
-    }
-
-    @Test func `lines are numbered, and a line without an end waits for it`() {
-        let (whole, _) = html("one\ntwo")
-        #expect(whole.contains("id=\"L1\"") && whole.contains("id=\"L2\"") && whole.contains("two</div>"))
-        let (part, mark) = html("one\ntwo", isWhole: false)
-        #expect(!part.contains("two") && mark.offset == 4 && mark.line == 2)
-    }
-
-    @Test func `the middle of a long log is left out, and later lines keep their numbers`() {
-        let text = (1...10_000).map { "line \($0)\n" }.joined()
-        let (html, mark) = html(text, atMost: 10_000)
-        #expect(html.contains("id=\"L1\"") && html.contains("id=\"L10000\"") && !html.contains("id=\"L5000\""))
-        #expect(html.contains("class=\"gap\"") && mark.offset == text.utf8.count && mark.line == 10_001)
-    }
-
-    @Test(arguments: ["", "1", "1.x", "-1.1", "1.0", "a.b", "1.2.3", "99999999999999999999.1"])
-    func `what is no mark is none`(text: String) { #expect(LogLines.Mark(text) == nil) }
-
-    @Test func `a mark is read as it is written`() {
-        #expect(LogLines.Mark("120.7")?.description == "120.7")
-    }
-}

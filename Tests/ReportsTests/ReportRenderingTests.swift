@@ -171,6 +171,34 @@ import Testing
         #expect((MarkdownText.inline(text) == text) == isPlain)
     }
 
+    @Test func `Markdown that is cut ends with a whole line, outside of code`() {
+        let code = MarkdownText.block(
+            "x\n```\ny\n\(String(repeating: "z\n", count: 100))".utf8, lines: 200, bytes: 9_000)
+        let text = "- one `@octo`\n\n\(code)\n- two `@octo`\n"
+        for limit in 20...text.utf8.count + 20 {
+            let cut = MarkdownText.cut(text, bytes: limit)
+            guard limit < text.utf8.count else {
+                #expect(cut == text)
+                continue
+            }
+            let lines = cut.split(separator: "\n", omittingEmptySubsequences: false)
+            #expect(lines.last == "… (cut)" && cut.utf8.count <= limit)
+            // The block is of four backticks, since three are in it.
+            #expect(lines.count { $0.hasPrefix("````") }.isMultiple(of: 2))
+            #expect(lines.allSatisfy { $0.count { $0 == "`" } != 1 })
+        }
+    }
+
+    @Test(arguments: ["1. x", "2) x", "12.", "- x", "=", "    x", "x ", "/close"])
+    func `a sentence that could begin a list, a heading or code is code`(text: String) {
+        #expect(MarkdownText.inline(text).hasPrefix("`"))
+    }
+
+    @Test(arguments: ["1 of 3 steps failed", "2.5 s, 3 tests", "all is well", "(see below)"])
+    func `a plain sentence stays one`(text: String) {
+        #expect(MarkdownText.inline(text) == text)
+    }
+
     @Test func `fences are longer than any backticks inside`() {
         let block = MarkdownText.block("a\n`````\nb".utf8, lines: 10, bytes: 100)
         #expect(block == "``````text\na\n`````\nb\n``````\n")

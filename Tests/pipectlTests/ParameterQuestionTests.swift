@@ -2,7 +2,7 @@ import Foundation
 import Pipeline
 import Testing
 
-@testable import pipectl
+@testable import Client
 
 @Suite struct ParameterQuestionTests {
     private let version = Parameter<String>("version", help: "What is\u{1b}[2J published.").declaration

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import pipectl
+@testable import Client
 
 /// Tables of the terminal.
 @Suite struct TextTableTests {

@@ -16,7 +16,7 @@ from bench import Bench, Problem, say
 from figures import markdown, table
 
 # In the order of the table. A new part that is not listed here comes last, by its name.
-ORDER = ["load", "size", "push", "run", "steps", "sandbox", "durability", "log", "masking", "refs", "idle", "index"]
+ORDER = ["load", "size", "push", "run", "steps", "sandbox", "durability", "log", "masking", "refs", "idle", "index", "forge"]
 
 
 def find_parts():

@@ -23,6 +23,9 @@ public enum CompletedAction: Sendable, Equatable, Codable {
     /// The merge queues of these branches are frozen, or (`isFrozen` is false) go on.
     case frozeQueue(branches: [String], isFrozen: Bool)
 
+    /// The token with this name is invalid now; nil: all sessions of browsers have ended. So many sessions ended with it.
+    case revokedToken(String?, sessions: Int)
+
     /// What a request to cancel a run led to.
     public enum CancelResult: String, Sendable, Codable {
         /// The run was still queued.
@@ -57,6 +60,9 @@ extension CompletedAction {
             return "change \(change) is no longer in the merge queue of \(branch)"
         case .frozeQueue(let branches, let isFrozen):
             return "the merge queue of \(branches.joined(separator: ", ")) \(isFrozen ? "is frozen" : "goes on")"
+        case .revokedToken(let name, let sessions):
+            let ended = "\(sessions) session\(sessions == 1 ? "" : "s") of browsers ended"
+            return name.map { "token \"\($0)\" is not valid any more; \(ended)" } ?? ended
         case .protected(let branch, let repository): return "\(repository): \(branch) is the protected branch now"
         }
     }

@@ -34,6 +34,11 @@ public enum DaemonReply: Sendable, Codable {
     case mergeQueues([MergeQueueStatus])
     case bisect(BisectProgress)
     case fix(FixProgress)
+    /// A new token: its text, which is not kept, and what is known of it from now on.
+    case token(String, TokenStatus)
+    case tokens([TokenStatus])
+    /// A link that logs one browser in, once, within five minutes.
+    case pagesLink(String)
     /// The request can't be carried out; `code` is a ``RequestError/Code``. An older daemon sends no origin.
     case refused(code: String, message: String, origin: RequestError.Origin?)
 }

@@ -67,6 +67,14 @@ public enum DaemonRequest: Sendable, Codable {
     case bisect(BisectRequest)
     /// Try to fix a failed run. Replies are ``DaemonReply/fix(_:)``; the last one is the result.
     case fix(RunID)
+    /// Make a token for the pages and the API, as ``DaemonReply/token(_:_:)``.
+    case createToken(TokenRequest)
+    /// The tokens for the pages and the API, as ``DaemonReply/tokens(_:)``.
+    case tokens
+    /// Make the token with this name invalid, and end its sessions; nil: end all sessions and keep the tokens.
+    case revokeToken(String?)
+    /// Make a link that logs one browser in to the pages, as ``DaemonReply/pagesLink(_:)``.
+    case pagesLink
 }
 
 extension DaemonRequest {

@@ -47,6 +47,8 @@ public struct DaemonStatus: Sendable, Codable {
     public var state: String
     /// What the daemon found on the machine; nil from a daemon of an older version.
     public var machine: MachineStatus?
+    /// The address of its pages; nil where it shows none.
+    public var pages: String?
 
     package init(
         version: String, processID: Int32, slots: Int, repositories: [Repository], running: [LiveRun],

@@ -42,6 +42,8 @@ public struct LiveRun: Sendable, Equatable, Codable, Identifiable {
     public var steps: [Step] = []
     /// The folder with the logs while they are written.
     public var logs: String
+    /// The address of its page; nil where the daemon shows no pages.
+    public var page: String?
     /// A number that grows with every change of this value.
     public var revision = 0
 

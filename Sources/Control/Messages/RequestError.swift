@@ -32,6 +32,10 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
         public static let notLandable = Code(rawValue: "not-landable")
         /// The change is not in the merge queue, or lands already.
         public static let notQueued = Code(rawValue: "not-queued")
+        /// There is no such token for the pages, or there is one with this name already.
+        public static let badToken = Code(rawValue: "bad-token")
+        /// No pages are shown, so nobody can log in to them.
+        public static let noPages = Code(rawValue: "no-pages")
         /// The machine lacks a program.
         public static let missingTool = Code(rawValue: "missing-tool")
         /// A notification could not be delivered.

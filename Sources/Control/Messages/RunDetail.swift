@@ -10,6 +10,8 @@ public struct RunDetail: Sendable, Codable {
     public var behind: Int?
     /// For a run that needs approval: its report so far.
     public var held: Report?
+    /// The address of its page; nil where the daemon shows no pages.
+    public var page: String?
 
     package init(summary: RunSummary, live: LiveRun?, behind: Int?, held: Report?) {
         self.summary = summary

@@ -77,6 +77,8 @@ public struct WaitedRun: Sendable, Codable, Equatable, Identifiable {
     public var expectedEnd: Date?
     /// The most runs that ``expectedEnd`` is the median of.
     public var expectedFrom: Int?
+    /// The address of its page; nil where the daemon shows no pages.
+    public var page: String?
     /// Nil until the run has ended.
     public var verdict: Verdict?
     /// The reason for the verdict, in one sentence.

@@ -18,18 +18,20 @@ struct CommandHandler: Sendable {
     let log: Logger
 
     /// The reply to such a request; nil for other requests.
-    func reply(to request: DaemonRequest, by user: UInt32) async throws -> DaemonReply? {
+    func reply(to request: DaemonRequest, by caller: Caller) async throws -> DaemonReply? {
         switch request {
         case .look(let path): return .completed(try repositories.watchers.wakeUp(at: path))
         case .start(let start):
-            let outcome = try await runs.start(start)
+            let outcome = try await runs.start(start, by: caller.person)
             return .accepted(outcome.run.id, isNew: outcome.isNew)
         case .rerun(let wanted):
-            let outcome = try await runs.rerun(wanted)
+            let outcome = try await runs.rerun(wanted, by: caller.person)
             return .accepted(outcome.run.id, isNew: outcome.isNew)
         case .cancel(let id, let reason): return .completed(try await runs.cancel(id, reason: reason))
-        case .approve(let approve): return .completed(try await approvals.approve(approve, user: user))
+        case .approve(let approve):
+            return .completed(try await approvals.approve(approve, by: caller.name, user: caller.user))
         case .protect(let branch, let repository):
+            guard let user = caller.user else { throw RequestError(.usage, "only `pipectl protect` protects a branch") }
             return .completed(try await repositories.protect(branch, of: repository, user: user, log: log))
         case .collect(let wanted): return .collected(try await archive.collect(wanted))
         case .trustProofs(let step, let repository):

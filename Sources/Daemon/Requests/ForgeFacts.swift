@@ -14,10 +14,12 @@ struct ForgeFacts: Sendable {
     let bundles: BundleQuery
     /// True if the daemon listens for webhooks: only then does it hear of a press.
     let hasButtons: Bool
+    let links: PageLinks
 
     func facts(_ summary: RunSummary) async throws -> ForgeRunFacts {
         var facts = ForgeRunFacts(summary: summary)
         facts.hasButtons = hasButtons
+        facts.link = links.outsidePage(of: summary.id)
         switch summary.state {
         case .queued: break
         case .running:

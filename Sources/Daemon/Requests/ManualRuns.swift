@@ -15,8 +15,11 @@ struct ManualRuns: Sendable {
     let fixes: FixCoordinator
 
     /// Accepts a run by hand.
-    func start(_ start: StartRequest) async throws -> EnqueueOutcome {
-        let (request, repository) = try await requests.request(start)
+    ///
+    /// - Parameter person: Who asks, where the report is to name them.
+    func start(_ start: StartRequest, by person: String? = nil) async throws -> EnqueueOutcome {
+        var (request, repository) = try await requests.request(start)
+        request.options.askedBy = person
         try await planner.checkLimits(of: request, in: repository)
         try await planner.checkParts(of: request, in: repository)
         return try await accept(request)
@@ -39,8 +42,10 @@ struct ManualRuns: Sendable {
 
     /// Repeats a run.
     ///
-    /// - Parameter key: Names the order: however often it is carried out, it starts one run of each.
-    func rerun(_ wanted: RerunRequest, key: String? = nil) async throws -> EnqueueOutcome {
+    /// - Parameters:
+    ///   - key: Names the order: however often it is carried out, it starts one run of each.
+    ///   - person: Who asks, where the report is to name them.
+    func rerun(_ wanted: RerunRequest, key: String? = nil, by person: String? = nil) async throws -> EnqueueOutcome {
         let id = wanted.run
         let purpose = key.map { "for \($0)" } ?? "at \(Date().timeIntervalSince1970)"
         guard let run = try await index.run(id) else { throw RequestError.unknownRun(id) }
@@ -52,6 +57,7 @@ struct ManualRuns: Sendable {
             throw RequestError(.usage, "run \(id) is \(role.inWords); `pipectl fix \(role.of)` tries again")
         }
         request.options.isForAgent = wanted.isForAgent
+        request.options.askedBy = person
         request.options.refusesProofs = !wanted.usesProofs
         request.options.isClean = wanted.isClean
         let origin = run.request.rerun?.origin ?? id

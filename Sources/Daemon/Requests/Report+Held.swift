@@ -13,5 +13,6 @@ extension Report {
             endedAt: run.approvals.last { $0.step == nil }?.askedAt ?? run.summary.createdAt,
             attempt: max(1, run.summary.attempt), rerunOf: request.rerun?.of, reproduce: request.reproduction,
             trust: run.summary.trust, approvals: run.approvals, box: .current)
+        askedBy = request.options.askedBy
     }
 }

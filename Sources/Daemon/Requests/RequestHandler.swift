@@ -10,17 +10,26 @@ struct RequestHandler: Sendable {
     let commands: CommandHandler
     let queries: QueryHandler
     let landings: LandingHandler
+    let access: AccessRequests
     let health: Health
 
     /// - Parameter user: The user of this process, or the user at the other end of the socket according to the kernel.
     func answer(
         _ request: DaemonRequest, by user: UInt32, reply: @Sendable (DaemonReply) async throws -> Void
     ) async throws {
+        try await answer(request, for: Caller(user: user), reply: reply)
+    }
+
+    /// - Parameter caller: Never what a client says of itself.
+    func answer(
+        _ request: DaemonRequest, for caller: Caller, reply: @Sendable (DaemonReply) async throws -> Void
+    ) async throws {
         health.noteActivity()
         do {
             if let answer = try await queries.reply(to: request) { return try await reply(answer) }
-            if let answer = try await commands.reply(to: request, by: user) { return try await reply(answer) }
-            if let answer = try await landings.reply(to: request, by: user) { return try await reply(answer) }
+            if let answer = try await commands.reply(to: request, by: caller) { return try await reply(answer) }
+            if let answer = try await landings.reply(to: request, by: caller.name) { return try await reply(answer) }
+            if let answer = try await access.reply(to: request, by: caller) { return try await reply(answer) }
             try await follow(request, reply)
         } catch {
             guard let refusal = RequestError(refusing: error) else { throw error }
@@ -36,7 +45,8 @@ struct RequestHandler: Sendable {
             var wait = VerdictWait(
                 wanted, index: queries.index, board: queries.runs.board,
                 watchers: queries.repositories.watchers.byName, obstacle: queries.status.obstacle)
-            try await wait.run { try await reply(.waiting($0)) }
+            let links = queries.runs.links
+            try await wait.run { try await reply(.waiting(links.named($0))) }
         case .bisect(let wanted):
             try await withoutActuallyEscaping(reply) { reply in
                 _ = try await commands.bisect.bisect(wanted) { try await reply(.bisect($0)) }

@@ -8,13 +8,16 @@ import Store
 struct RunQueries: Sendable {
     let index: Store.Index
     let board: LiveBoard
+    let links: PageLinks
 
     func detail(_ id: RunID) async throws -> RunDetail {
         guard let run = try await index.run(id) else { throw RequestError.unknownRun(id) }
         let queue = run.summary.state == .queued ? try await index.queued() : []
-        return RunDetail(
+        var detail = RunDetail(
             summary: run.summary, live: board.run(id), behind: queue.firstIndex { $0.id == id },
             held: Report(held: run))
+        detail.page = links.page(of: id)
+        return detail
     }
 
     /// Sends each state of the run until it has ended.
@@ -26,7 +29,7 @@ struct RunQueries: Sendable {
             let seen = board.changes
             if let live = await board.next(id, after: revision), live.revision != revision {
                 revision = live.revision
-                try await reply(.progress(.live(live)))
+                try await reply(.progress(.live(links.named(live))))
                 // A state contains every step, and each event makes a new state, so for long runs they are sent less
                 // often.
                 if live.steps.count > 16 {

@@ -22,15 +22,16 @@ struct StatusQuery: Sendable {
 
     func status() async throws -> DaemonStatus {
         var known: [DaemonStatus.Repository] = []
+        let changes = try await index.changeCounts([.open, .stale, .conflict])
         for (name, location) in try await index.repositories().sorted(by: { $0.key < $1.key }) {
-            let changes = try await index.changes(of: name, states: [.open, .stale, .conflict])
             var repository = DaemonStatus.Repository(
                 name: name, location: location, isWatched: watchers[name] != nil,
-                changes: Dictionary(grouping: changes, by: \.state.rawValue).mapValues(\.count))
+                changes: Dictionary(
+                    uniqueKeysWithValues: (changes[name] ?? [:]).map { ($0.key.rawValue, $0.value) }))
             (repository.target, repository.advice) = await watchers[name]?.targets.words ?? (nil, nil)
             known.append(repository)
         }
-        return DaemonStatus(
+        var status = DaemonStatus(
             version: Report.Machine.version, processID: ProcessInfo.processInfo.processIdentifier, slots: options.slots,
             repositories: known, running: board.all,
             queued: try await index.runs(RunFilter(states: [.queued], limit: 200)).filter { $0.heldFor == nil }
@@ -38,5 +39,7 @@ struct StatusQuery: Sendable {
             held: try await approvals.held(),
             obstacle: await obstacle(), freeBytes: DiskSpace.free(at: folder.path),
             state: folder.path, machine: await tools.sandboxing().machine)
+        status.pages = PageLinks(options.listen).root.map { "\($0)/" }
+        return status
     }
 }

@@ -21,6 +21,16 @@ final class AttemptLog: Sendable {
         var end: [UInt8] = []
         /// Whether ``end`` has changed since listeners were last told.
         var isUntold = false
+        /// Those who wait for more output.
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var nextWaiter = 0
+        var isOver = false
+
+        mutating func takeWaiting() -> [CheckedContinuation<Void, Never>] {
+            if waiting.isEmpty { return [] }
+            defer { waiting = [:] }
+            return Array(waiting.values)
+        }
 
         mutating func keep(_ buffer: UnsafeRawBufferPointer, at milliseconds: Int) {
             guard !buffer.isEmpty else { return }
@@ -38,6 +48,8 @@ final class AttemptLog: Sendable {
     /// The last line is searched for in this many bytes at the end of the output.
     private static let window = 2_048
 
+    /// The log's file.
+    let path: FilePath
     private let state: Mutex<State>
     private let masker: Masker?
     private let continuation: AsyncStream<(line: String, bytes: Int)>.Continuation
@@ -46,6 +58,7 @@ final class AttemptLog: Sendable {
 
     init(folder: FilePath, name: String, limits: LogLimits, masker: Masker? = nil) {
         self.masker = masker
+        path = folder.appending(name)
         state = Mutex(
             State(
                 writer: LogWriter(folder: folder, name: name, limits: limits), masking: masker.map(MaskingStream.init)))
@@ -63,7 +76,8 @@ final class AttemptLog: Sendable {
 
     func append(_ buffer: UnsafeRawBufferPointer) {
         let now = milliseconds
-        let due: (end: [UInt8], bytes: Int)? = state.withLock { state in
+        let (due, waiting) = state.withLock {
+            state -> ((end: [UInt8], bytes: Int)?, [CheckedContinuation<Void, Never>]) in
             if var masking = state.masking {
                 // The stream is moved out of the state while it works, so that its buffer is not copied.
                 state.masking = nil
@@ -72,11 +86,13 @@ final class AttemptLog: Sendable {
             } else {
                 state.keep(buffer, at: now)
             }
-            guard state.isUntold, now >= state.nextLineAt else { return nil }
+            let waiting = state.takeWaiting()
+            guard state.isUntold, now >= state.nextLineAt else { return (nil, waiting) }
             state.nextLineAt = now + 100
             state.isUntold = false
-            return (state.end, state.writer.bytes)
+            return ((state.end, state.writer.bytes), waiting)
         }
+        for waiter in waiting { waiter.resume() }
         if let due { tell(due.end, due.bytes) }
     }
 
@@ -103,10 +119,41 @@ final class AttemptLog: Sendable {
     /// Closes the file. Returns the log's record, and the error if part of the log could not be written.
     func finish() -> (log: LogRecord?, problem: Errno?) {
         let now = milliseconds
-        return state.withLock { state in
+        let (kept, problem, waiting) = state.withLock { state in
             state.flush(at: now)
             let kept = state.writer.finish()
-            return (kept, state.writer.problem)
+            state.isOver = true
+            return (kept, state.writer.problem, state.takeWaiting())
+        }
+        for waiter in waiting { waiter.resume() }
+        return (kept, problem)
+    }
+}
+
+/// For those who follow the output.
+extension AttemptLog {
+    var extent: (bytes: Int, isOver: Bool) { state.withLock { ($0.writer.bytes, $0.isOver) } }
+
+    /// Where the output is now.
+    var layout: LogLayout { state.withLock { $0.writer.layout } }
+
+    func wait(beyond bytes: Int) async {
+        let number = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    // Checked under the lock: a later cancellation finds the waiter.
+                    if Task.isCancelled || state.isOver || state.writer.bytes > bytes { return true }
+                    state.waiting[number] = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
         }
     }
 }

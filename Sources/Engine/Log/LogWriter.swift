@@ -20,6 +20,21 @@ public struct LogLimits: Sendable, Equatable {
     }
 }
 
+/// Where the parts of an output are while it is written, and afterwards.
+struct LogLayout {
+    /// Bytes of output so far.
+    var bytes: Int
+    /// The first bytes are at the start of the file.
+    var head: Int
+    /// The size of the ring with what came after them.
+    var tail: Int
+    /// The size of the file that the ring was appended to; nil before that.
+    var fileEnd: Int?
+
+    /// The first byte after the head that there still is.
+    var oldest: Int { max(head, bytes - tail) }
+}
+
 /// Writes the output of one attempt to its file, in bounded space, and the times beside it.
 ///
 /// The file is created with the first byte and holds the output unchanged. After the head, output goes to a ring buffer
@@ -43,6 +58,7 @@ struct LogWriter {
     /// Bytes received after the head.
     private var ringBytes = 0
     private var times: TimesWriter
+    private var isFinished = false
 
     init(folder: FilePath, name: String, limits: LogLimits) {
         self.folder = folder
@@ -83,7 +99,12 @@ struct LogWriter {
             times.finish()
         }
         (file, ring) = (nil, nil)
+        isFinished = true
         return bytes == 0 ? nil : LogRecord(file: name, bytes: bytes, droppedBytes: bytes - kept)
+    }
+
+    var layout: LogLayout {
+        LogLayout(bytes: bytes, head: limits.head, tail: max(limits.tail, 1), fileEnd: isFinished ? written : nil)
     }
 
     private var ringPath: FilePath { folder.appending(name + ".tail") }

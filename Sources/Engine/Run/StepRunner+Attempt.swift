@@ -39,6 +39,7 @@ extension StepRunner {
         let label = "\(String(index + 1).leftPadded(to: 3))-\(number)"
         let log = AttemptLog(
             folder: setting.logs, name: label + ".log", limits: setting.logLimits, masker: setting.secrets.masker)
+        setting.outputs?.begin(log)
         var work = Work(order: self.attempt(number, of: step, label: label), index: index, start: start, log: log)
         var attempt = Attempt(record: AttemptRecord(number: number, startedAt: start))
         do {
@@ -129,6 +130,7 @@ extension StepRunner {
     func finish(_ work: Work, _ record: inout AttemptRecord) {
         guard record.endedAt == nil else { return }
         let ended = work.log.finish()
+        setting.outputs?.end(work.log)
         record.log = ended.log
         record.endedAt = work.start.addingTimeInterval(work.log.elapsed.inSeconds)
         if let problem = ended.problem, record.status != .cancelled {

@@ -66,6 +66,25 @@ public struct ForgeCredentialStore: Sendable {
         try keep(secret.text, in: webhookFile(repository))
     }
 
+    /// The secret of the OAuth App that people sign in to the pages with: systemd's credential `pipectl-sign-in`, the
+    /// environment's `PIPECTL_SIGN_IN_SECRET`, the file.
+    ///
+    /// - Throws: ``ForgeError`` with `.badCredential`.
+    public func signInSecret() throws -> ForgeCredential? {
+        if let directory = environment["CREDENTIALS_DIRECTORY"], directory.hasPrefix("/") {
+            let path = FilePath(directory).appending("pipectl-sign-in")
+            if let text = try Self.read(path, isOwn: false) { return try ForgeCredential(text: text) }
+        }
+        if let text = environment["PIPECTL_SIGN_IN_SECRET"], !text.isEmpty { return try ForgeCredential(text: text) }
+        return try Self.read(signInFile, isOwn: true).map { try ForgeCredential(text: $0) }
+    }
+
+    /// Keeps the secret of the OAuth App, in place of an earlier one.
+    public func keep(signInSecret: ForgeCredential) throws { try keep(signInSecret.text, in: signInFile) }
+
+    /// No other file begins like this, because the dots of a name are encoded.
+    private var signInFile: FilePath { folder.appending(".sign-in") }
+
     private func keep(_ text: String, in path: FilePath) throws {
         do {
             try FileManager.default.createDirectory(

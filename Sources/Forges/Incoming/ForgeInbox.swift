@@ -41,16 +41,10 @@ final class ForgeInbox: Sendable {
         /// ``known`` by age, from `oldest` on around the end.
         var order: [Data] = []
         var oldest = 0
-        /// The task that waits for an arrival.
-        var waiter: CheckedContinuation<Void, Never>?
-
-        mutating func takeWaiter() -> CheckedContinuation<Void, Never>? {
-            defer { waiter = nil }
-            return waiter
-        }
     }
 
     private let state = Mutex(State())
+    private let arrival = ForgeSignal()
 
     /// Takes the codes that an earlier process remembered, oldest first.
     func remember(_ codes: [Data]) {
@@ -63,15 +57,17 @@ final class ForgeInbox: Sendable {
     ///
     /// - Parameter codes: What names it: all of them are remembered, and any that is known makes it a repetition.
     func take(_ hint: ForgeHint, codes: [Data]) -> Outcome {
-        let (outcome, waiter) = state.withLock { state -> (Outcome, CheckedContinuation<Void, Never>?) in
-            guard !codes.contains(where: state.known.contains) else { return (.known, nil) }
-            if case .button = hint, state.contents.buttons.count >= Self.mostButtons { return (.full, nil) }
+        let outcome = state.withLock { state -> Outcome in
+            guard !codes.contains(where: state.known.contains) else { return .known }
+            if case .button = hint, state.contents.buttons.count >= Self.mostButtons { return .full }
             for code in codes { Self.remember(code, &state) }
-            state.contents.codes = (state.contents.codes + codes).suffix(Self.mostRemembered)
+            state.contents.codes += codes
+            // Seldom, since it moves all of them.
+            if state.contents.codes.count > 2 * Self.mostRemembered { state.contents.forgetOldest() }
             state.contents.add(hint)
-            return (.taken, state.takeWaiter())
+            return .taken
         }
-        waiter?.resume()
+        if outcome == .taken { arrival.tell() }
         return outcome
     }
 
@@ -88,32 +84,24 @@ final class ForgeInbox: Sendable {
 
     /// All that has arrived; what is taken out is the caller's to look at.
     func empty() -> Contents {
-        state.withLock { state in
+        arrival.clear()
+        return state.withLock { state in
             defer { state.contents = Contents() }
+            state.contents.forgetOldest()
             return state.contents
         }
     }
 
-    /// Returns when something has arrived that nobody has taken out, or the task is cancelled. One task waits.
-    ///
-    /// A stream would end for good when a task that waits for it is cancelled, and every pause ends with that.
-    func wait() async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isReady = state.withLock { state in
-                    if Task.isCancelled || !state.contents.isEmpty { return true }
-                    state.waiter = continuation
-                    return false
-                }
-                if isReady { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.takeWaiter() }?.resume()
-        }
-    }
+    /// Returns when something has arrived since the last ``empty()``, or the task is cancelled. One task waits.
+    func wait() async { await arrival.wait() }
 }
 
 extension ForgeInbox.Contents {
+    /// Leaves as many codes as are remembered.
+    fileprivate mutating func forgetOldest() {
+        codes.removeFirst(max(codes.count - ForgeInbox.mostRemembered, 0))
+    }
+
     mutating func add(_ hint: ForgeHint) {
         switch hint {
         case .refs, .nothing: break

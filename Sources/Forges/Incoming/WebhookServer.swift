@@ -23,8 +23,8 @@ public struct WebhookServer: Service {
     private let others: Others?
     private let whenListening: @Sendable (_ port: Int) async -> Void
 
-    /// Answers requests that are no webhooks.
-    public typealias Others = @Sendable (Request) async -> Response
+    /// Answers requests that are no webhooks; the text is the address at the other end of the connection.
+    public typealias Others = @Sendable (Request, String) async -> Response
 
     /// - Parameters:
     ///   - others: Answers requests whose path does not begin with `/hooks/`; nil: they are refused.
@@ -52,7 +52,9 @@ public struct WebhookServer: Service {
         // Who knocks on an open port must not fill the log.
         quiet.logLevel = .critical
         let application = Application(
-            responder: CallbackResponder { (request: Request, _: BasicRequestContext) in await respond(request) },
+            responder: CallbackResponder { (request: Request, context: ConnectionContext) in
+                await respond(request, from: context.source)
+            },
             server: server,
             configuration: ApplicationConfiguration(
                 address: .hostname(options.address.host, port: options.address.port),
@@ -91,13 +93,13 @@ public struct WebhookServer: Service {
         }
     }
 
-    private func respond(_ request: Request) async -> Response {
+    private func respond(_ request: Request, from source: String) async -> Response {
         var headers: [String: String] = [:]
         for field in request.headers where headers[field.name.canonicalName] == nil {
             headers[field.name.canonicalName] = field.value
         }
         let path = request.head.path ?? ""
-        if let others, !path.hasPrefix("/hooks/") { return await others(request) }
+        if let others, !path.hasPrefix("/hooks/") { return await others(request, source) }
         if let refusal = endpoint.refusal(method: request.method.rawValue, path: path, headers: headers) {
             return response(refusal, closes: true)
         }
@@ -119,6 +121,18 @@ public struct WebhookServer: Service {
         return Response(
             status: .init(code: answer.status), headers: headers,
             body: ResponseBody(byteBuffer: ByteBuffer(string: answer.text + "\n")))
+    }
+}
+
+/// What is known of a request besides its content.
+private struct ConnectionContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    /// The address at the other end; empty where there is none.
+    let source: String
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        self.source = source.channel.remoteAddress?.ipAddress ?? ""
     }
 }
 

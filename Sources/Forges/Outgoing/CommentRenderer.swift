@@ -38,7 +38,8 @@ public enum CommentRenderer {
                 parts.append(line(facts) + "\n")
                 continue
             }
-            parts.append(document.render(.markdown, options: RenderOptions(markdownLimit: reportLimit)))
+            let report = document.render(.markdown, options: RenderOptions(markdownLimit: reportLimit))
+            parts.append(report + (facts.link.map { "\nThe run's page: <\($0)>\n" } ?? ""))
         }
         let others = runs.filter { facts in !bad.contains { $0.summary.id == facts.summary.id } }
         if !others.isEmpty { parts.append(others.map(line).joined(separator: "\n") + "\n") }
@@ -53,10 +54,14 @@ public enum CommentRenderer {
         }
     }
 
+    private static func run(_ facts: ForgeRunFacts) -> String {
+        facts.link.map { "[run \(facts.summary.id)](<\($0)>)" } ?? "run \(facts.summary.id)"
+    }
+
     private static func line(_ facts: ForgeRunFacts) -> String {
         let summary = facts.summary
         let word = summary.verdict?.title ?? (summary.state == .queued ? "queued" : "running")
         return
-            "- \(MarkdownText.code(summary.workflow)): \(word) at \(String(summary.head.prefix(10))) (run \(summary.id))"
+            "- \(MarkdownText.code(summary.workflow)): \(word) at \(String(summary.head.prefix(10))) (\(run(facts)))"
     }
 }

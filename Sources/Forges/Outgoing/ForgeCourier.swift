@@ -25,37 +25,61 @@ struct ForgeCourier: Sendable {
     var resultFile: @Sendable (RunID, String) async throws -> [UInt8]? = { _, _ in nil }
     var now: @Sendable () -> Date = { Date() }
 
-    /// Delivers every item that is due.
+    private enum Event: Sendable {
+        /// A delivery ended; the forge refuses all requests until then.
+        case ended(Int64, pausedUntil: Date?)
+        case wanted
+    }
+
+    /// Delivers every item that is due, also those that become so meanwhile: a slow answer delays only its own item.
     ///
+    /// - Parameter wanted: Tells that there may be new items.
     /// - Returns: When the next delivery is due; nil if there is none.
-    func deliver() async throws -> Date? {
-        var pausedUntil: Date?
-        while true {
-            try Task.checkCancellation()
-            let open = try await index.openForgeItems(of: repository)
-            let date = now()
-            // If the clock was set back, a stored time must not delay a delivery for long.
-            let horizon = date.addingTimeInterval(2 * 7_200)
-            let due = open.filter { $0.dueAt <= date || $0.dueAt > horizon }
-            if let pausedUntil, pausedUntil > date { return pausedUntil }
-            guard !due.isEmpty else { return open.map(\.dueAt).min() }
-            pausedUntil = try await deliver(due)
+    func deliver(hearing wanted: ForgeSignal = ForgeSignal()) async throws -> Date? {
+        try await withThrowingTaskGroup(of: Event.self) { group in
+            var underway: Set<Int64> = []
+            var pausedUntil: Date?
+            var isListening = false
+            while true {
+                try Task.checkCancellation()
+                if !isListening {
+                    isListening = true
+                    group.addTask {
+                        await wanted.wait()
+                        return .wanted
+                    }
+                }
+                wanted.clear()
+                let (due, next) = try await open(but: underway)
+                if let end = pausedUntil, end <= now() { pausedUntil = nil }
+                for item in due.prefix(pausedUntil == nil ? Self.width - underway.count : 0) {
+                    underway.insert(item.id)
+                    group.addTask { .ended(item.id, pausedUntil: try await deliver(item)) }
+                }
+                guard !underway.isEmpty else {
+                    group.cancelAll()
+                    return pausedUntil ?? next
+                }
+                switch try await group.next() {
+                case .ended(let id, let pause):
+                    underway.remove(id)
+                    pausedUntil = [pausedUntil, pause].compactMap { $0 }.max()
+                case .wanted: isListening = false
+                case nil: break
+                }
+            }
         }
     }
 
-    /// - Returns: When the forge accepts requests again, if it refuses all for now.
-    private func deliver(_ items: [ForgeItem]) async throws -> Date? {
-        try await withThrowingTaskGroup(of: Date?.self) { group in
-            var rest = items[...]
-            for item in rest.prefix(Self.width) { group.addTask { try await deliver(item) } }
-            rest = rest.dropFirst(Self.width)
-            var pause: Date?
-            while let result = try await group.next() {
-                pause = [pause, result].compactMap { $0 }.max()
-                if pause == nil, let item = rest.popFirst() { group.addTask { try await deliver(item) } }
-            }
-            return pause
-        }
+    /// Items that are due, without those that are `underway`; and when the next one will be.
+    private func open(but underway: Set<Int64>) async throws -> (due: [ForgeItem], next: Date?) {
+        // Those that are due first come first, so there is no need to read all.
+        let items = try await index.openForgeItems(of: repository, limit: 2 * Self.width)
+            .filter { !underway.contains($0.id) }
+        let date = now()
+        // If the clock was set back, a stored time must not delay a delivery for long.
+        let horizon = date.addingTimeInterval(2 * 7_200)
+        return (items.filter { $0.dueAt <= date || $0.dueAt > horizon }, items.map(\.dueAt).min())
     }
 
     private func deliver(_ item: ForgeItem) async throws -> Date? {

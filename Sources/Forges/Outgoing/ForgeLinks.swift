@@ -140,10 +140,10 @@ public struct ForgeLinks: Sendable {
     /// Looks at what webhooks told about one connection, and polls, until the task is cancelled.
     private func receive(_ record: ForgeRecord, _ inbox: ForgeInbox, _ receiver: ForgeReceiver) async {
         while !Task.isCancelled {
-            var pause = Self.longestSleep
+            var seconds = Self.longestSleep
             do {
                 let next = try await receiver.take(inbox.empty())
-                pause = min(pause, max(next.timeIntervalSinceNow, 0.1))
+                seconds = min(seconds, max(next.timeIntervalSinceNow, 0.1))
             } catch is CancellationError {
                 return
             } catch {
@@ -151,52 +151,99 @@ public struct ForgeLinks: Sendable {
                     "what the forge of \(record.repository) told could not be used: \(error)",
                     metadata: .code(.forgeUnusable, repository: record.repository))
             }
-            await withTaskGroup(of: Void.self) { [pause] group in
-                group.addTask { await inbox.wait() }
-                group.addTask { try? await Task.sleep(for: .seconds(pause)) }
-                await group.next()
-                group.cancelAll()
-            }
+            await pause(seconds) { await inbox.wait() }
         }
     }
 
     /// Serves one connection until the task is cancelled.
     private func serve(_ record: ForgeRecord, _ sessions: ForgeSessions) async {
-        let listener = news()
-        var courier: ForgeCourier?
-        var progressAt = Date.distantPast
+        let (listener, wanted) = (news(), ForgeSignal())
+        let recorder = ForgeRecorder(
+            repository: record.repository, index: index,
+            places: { [places] in try await places(record.repository) }, noteWanted: { wanted.tell() }, facts: facts)
+        await withTaskGroup(of: Void.self) { group in
+            while !Task.isCancelled {
+                do {
+                    try await recorder.record()
+                    try await index.doubtForgeItems(of: record.repository)
+                    break
+                } catch is CancellationError {
+                    return
+                } catch {
+                    warn(record, error)
+                    await pause(Self.longestSleep) { await listener.wait() }
+                }
+            }
+            group.addTask { await keepRecording(record, recorder, listener, wanted) }
+            group.addTask { await keepDelivering(record, sessions, wanted) }
+        }
+    }
+
+    /// Notes what is to be shown, until the task is cancelled.
+    private func keepRecording(
+        _ record: ForgeRecord, _ recorder: ForgeRecorder, _ listener: ForgeNews, _ wanted: ForgeSignal
+    ) async {
+        var progressAt: Date?
         var told: ForgeRecorder.Told?
         while !Task.isCancelled {
-            var pause = Self.longestSleep
+            var seconds = Self.longestSleep
             do {
-                let recorder = ForgeRecorder(
-                    repository: record.repository, index: index,
-                    places: { [places] in try await places(record.repository) }, facts: facts)
                 try await recorder.record()
+                // Others note something for the forge, too.
+                wanted.tell()
                 var comments = if let told { told } else { try await recorder.told() }
                 try await recorder.recordCircumstances(&comments)
                 told = comments
-                if abs(progressAt.timeIntervalSinceNow) >= Self.progressPause {
-                    progressAt = try await recorder.recordProgress() ? Date() : .distantPast
+                if let at = progressAt, abs(at.timeIntervalSinceNow) >= Self.progressPause {
+                    progressAt = try await recorder.recordProgress() ? Date() : nil
+                } else if progressAt == nil, try await recorder.hasLiveRuns() {
+                    progressAt = Date()
                 }
-                if progressAt != .distantPast { pause = Self.progressPause }
+                if progressAt != nil { seconds = Self.progressPause }
+            } catch is CancellationError {
+                return
+            } catch {
+                warn(record, error)
+            }
+            await pause(seconds) { await listener.wait() }
+        }
+    }
+
+    /// Delivers what is noted, until the task is cancelled. A slow forge does not hold up the notes.
+    private func keepDelivering(_ record: ForgeRecord, _ sessions: ForgeSessions, _ wanted: ForgeSignal) async {
+        var courier: ForgeCourier?
+        while !Task.isCancelled {
+            var seconds = Self.longestSleep
+            wanted.clear()
+            do {
                 let now = try courier ?? self.courier(record, sessions)
                 courier = now
-                if let due = try await now.deliver() { pause = min(pause, max(due.timeIntervalSinceNow, 0.05)) }
+                if let due = try await now.deliver(hearing: wanted) {
+                    seconds = min(seconds, max(due.timeIntervalSinceNow, 0.01))
+                }
             } catch is CancellationError {
                 return
             } catch {
                 // Try again at the next news, at the latest in a minute: a credential may be set meanwhile.
-                log.warning(
-                    "nothing is shown at the forge of \(record.repository): \(error)",
-                    metadata: .code(.forgeUnusable, repository: record.repository))
+                warn(record, error)
             }
-            await withTaskGroup(of: Void.self) { [pause] group in
-                group.addTask { await listener.wait() }
-                group.addTask { try? await Task.sleep(for: .seconds(pause)) }
-                await group.next()
-                group.cancelAll()
-            }
+            await pause(seconds) { await wanted.wait() }
+        }
+    }
+
+    private func warn(_ record: ForgeRecord, _ error: any Error) {
+        log.warning(
+            "nothing is shown at the forge of \(record.repository): \(error)",
+            metadata: .code(.forgeUnusable, repository: record.repository))
+    }
+
+    /// Returns when `news` does, after `seconds` at the latest.
+    private func pause(_ seconds: Double, until news: @escaping @Sendable () async -> Void) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await news() }
+            group.addTask { try? await Task.sleep(for: .seconds(seconds)) }
+            await group.next()
+            group.cancelAll()
         }
     }
 

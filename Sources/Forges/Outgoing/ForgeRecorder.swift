@@ -10,8 +10,13 @@ struct ForgeRecorder: Sendable {
     let index: Store.Index
     /// The places of changes in merge queues, by their names.
     var places: @Sendable () async throws -> [String: QueuePlace] = { [:] }
+    /// Told when something new is to be shown.
+    var noteWanted: @Sendable () -> Void = {}
     /// Returns facts about a run that are not in its row: progress, report, page.
     let facts: @Sendable (RunSummary) async throws -> ForgeRunFacts
+    /// How long a run may be queued before the forge is told, in seconds: most runs start at once, and would have to wait
+    /// for the answer to that.
+    static let queuedPause = 0.05
 
     /// Records a state for every run that changed since the last call.
     func record() async throws {
@@ -23,6 +28,11 @@ struct ForgeRecorder: Sendable {
         // A run that begins to wait for an approval is in the same state as before.
         let open = RunFilter(repository: repository, states: [.queued, .running], limit: 200)
         for summary in try await index.runs(open) where summary.heldFor != nil { try await showAsItIs(summary.id) }
+    }
+
+    /// Whether there are live runs, whose progress is of interest.
+    func hasLiveRuns() async throws -> Bool {
+        try await !index.runs(RunFilter(repository: repository, states: [.running], limit: 1)).isEmpty
     }
 
     /// Records the progress of live runs.
@@ -39,24 +49,31 @@ struct ForgeRecorder: Sendable {
         guard let run = try await index.run(id), run.summary.state != .ended, isShown(run),
             try await index.newestRun(of: run.summary.workflow, at: run.summary.head, in: repository) == id
         else { return }
-        let wanted = ForgeWanted.check(CheckRenderer.check(try await facts(run.summary)))
-        try await index.wantForgeItems([(wanted.thing, try wanted.json())], of: repository, run: nil, in: nil)
+        try await want([.check(CheckRenderer.check(try await facts(run.summary)))])
     }
 
     private func record(_ news: ForgeRunNews) async throws {
         var wanted: [ForgeWanted] = []
         if let run = try await index.run(news.run), isShown(run) {
             let newest = try await index.newestRun(of: run.summary.workflow, at: run.summary.head, in: repository)
+            var known: [ForgeRunFacts] = []
             // Only the newest run of a workflow and commit is shown.
             if newest == run.id {
-                let facts = try await facts(run.summary)
-                wanted.append(.check(CheckRenderer.check(facts)))
-                wanted += ScanRenderer.scans(facts).map { .scan($0) }
+                known = [try await facts(run.summary)]
+                // The check is on its way while the comment is written.
+                try await want(known.map { .check(CheckRenderer.check($0)) }, isQueued: run.summary.isWaiting)
+                wanted += known.flatMap(ScanRenderer.scans).map { .scan($0) }
             }
-            wanted += try await ofChange(run.summary)
+            wanted += try await ofChange(run.summary, known)
         }
+        try await want(wanted, news)
+    }
+
+    private func want(_ wanted: [ForgeWanted], _ news: ForgeRunNews? = nil, isQueued: Bool = false) async throws {
         try await index.wantForgeItems(
-            try wanted.map { ($0.thing, try $0.json()) }, of: repository, run: news.run, in: news.state)
+            try wanted.map { ($0.thing, try $0.json()) }, of: repository, run: news?.run, in: news?.state,
+            after: isQueued ? Self.queuedPause : 0)
+        if !wanted.isEmpty { noteWanted() }
     }
 
     /// Whether the forge has the run's commit and the run is to be shown there.
@@ -73,11 +90,13 @@ struct ForgeRecorder: Sendable {
     }
 
     /// The comment and the review of the change that the run tests, if the run is about its newest push.
-    private func ofChange(_ summary: RunSummary) async throws -> [ForgeWanted] {
+    ///
+    /// - Parameter known: Facts that were read before.
+    private func ofChange(_ summary: RunSummary, _ known: [ForgeRunFacts]) async throws -> [ForgeWanted] {
         guard summary.state == .ended, let name = summary.change, let number = Int(name), number > 0,
             let change = try await index.change(name, of: repository), change.head == summary.head
         else { return [] }
-        let runs = try await newestRuns(of: change)
+        let runs = try await newestRuns(of: change, known)
         var wanted: [ForgeWanted] = []
         let circumstances = try await circumstances(of: change, places()[name])
         if let comment = CommentRenderer.comment(number, runs: runs, circumstances: circumstances) {
@@ -88,7 +107,7 @@ struct ForgeRecorder: Sendable {
     }
 
     /// The newest run of each workflow at a change's newest push.
-    private func newestRuns(of change: ChangeRecord) async throws -> [ForgeRunFacts] {
+    private func newestRuns(of change: ChangeRecord, _ known: [ForgeRunFacts] = []) async throws -> [ForgeRunFacts] {
         let name = change.name
         var newest: [String: RunSummary] = [:]
         let filter = RunFilter(repository: repository, change: name, commitPrefix: change.head, limit: 200)
@@ -96,7 +115,10 @@ struct ForgeRecorder: Sendable {
             if run.id > newest[run.workflow]?.id ?? 0 { newest[run.workflow] = run }
         }
         var runs: [ForgeRunFacts] = []
-        for run in newest.values.sorted(by: { $0.workflow < $1.workflow }) { runs.append(try await facts(run)) }
+        for run in newest.values.sorted(by: { $0.workflow < $1.workflow }) {
+            let read = known.first { $0.summary.id == run.id && $0.summary.state == run.state }
+            if let read { runs.append(read) } else { runs.append(try await facts(run)) }
+        }
         return runs
     }
 
@@ -134,9 +156,7 @@ struct ForgeRecorder: Sendable {
             let runs = try await newestRuns(of: change)
             // Without a verdict there is no comment; it will tell the circumstances when it comes.
             if let comment = CommentRenderer.comment(number, runs: runs, circumstances: now) {
-                let wanted = ForgeWanted.comment(comment)
-                try await index.wantForgeItems(
-                    [(wanted.thing, try wanted.json())], of: repository, run: nil, in: nil)
+                try await want([.comment(comment)])
             }
             told.keys[number] = now.key
         }
@@ -148,4 +168,9 @@ struct ForgeRecorder: Sendable {
             .filter { $0.head == change.head }
         return ChangeCircumstances(conflicts: conflicts, place: place)
     }
+}
+
+extension RunSummary {
+    /// Whether it is in the queue for its turn, and not for an approval.
+    fileprivate var isWaiting: Bool { state == .queued && heldFor == nil }
 }

@@ -9,6 +9,11 @@ struct CommandAnswer: Sendable, Equatable, Codable {
     var isObeyed: Bool
     /// One sentence without its full stop; may quote foreign text.
     var text: String
+
+    /// The comment that answers, which begins with `mark`.
+    func body(_ mark: String) -> String {
+        "\(mark)\n\(isObeyed ? "👍" : "👎") \(MarkdownText.inline(text, limit: 1_000))"
+    }
 }
 
 extension ForgeSession {
@@ -35,9 +40,7 @@ extension ForgeSession {
                 : try await pages(list, of: ForgeComment.self)
             if let known = ForgeComment.oldest(comments, marked: mark) { return "\(known.id)" }
         }
-        let text = MarkdownText.inline(answer.text, limit: 1_000)
-        let sign = answer.isObeyed ? "👍" : "👎"
-        let made = try await send(.send(.post, list, Body(body: "\(mark)\n\(sign) \(text)"))).decode(ForgeComment.self)
+        let made = try await send(.send(.post, list, Body(body: answer.body(mark)))).decode(ForgeComment.self)
         return "\(made.id)"
     }
 }

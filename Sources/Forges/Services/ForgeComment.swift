@@ -1,4 +1,5 @@
 import Foundation
+import Reports
 
 extension CommentMark {
     /// The mark of a remark of a review.
@@ -8,7 +9,7 @@ extension CommentMark {
 
     /// The comment's body as it is sent: with the mark, and at most `limit` bytes.
     func body(_ state: CommentState, limit: Int) -> String {
-        ForgeText.cut("\(text(state.change))\n\(state.body)", bytes: limit)
+        MarkdownText.cut("\(text(state.change))\n\(state.body)", bytes: limit)
     }
 }
 

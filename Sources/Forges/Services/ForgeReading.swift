@@ -111,9 +111,14 @@ extension ChangeFacts {
             !target.isEmpty, target.utf8.count <= 1_024
         else { throw ForgeError(.badAnswer, "the forge's answer names no commit or branch of the change") }
         return ChangeFacts(
-            title: String(title.prefix(500)), author: String(author.prefix(255)), head: head, target: target,
+            title: title.bounded(500), author: author.bounded(255), head: head, target: target,
             isOpen: isOpen, isDraft: isDraft,
             labels: Array(labels.filter { $0.utf8.count <= 255 }.sorted().prefix(100)),
-            headRepository: headRepository.map { String($0.prefix(500)) })
+            headRepository: headRepository.map { $0.bounded(500) })
     }
+}
+
+extension String {
+    /// The first scalars: a single character may have any number of them.
+    fileprivate func bounded(_ count: Int) -> String { String(unicodeScalars.prefix(count)) }
 }

@@ -76,11 +76,16 @@ struct GitHubReader: ForgeReading {
     }
 
     func mayWrite(_ user: ForgeUser) async throws -> Bool {
-        struct Level: Decodable { var permission: String }
-        // "maintain" is "write" here.
-        let path = "\(root)/collaborators/\(ForgeRequest.part(user.login))/permission"
-        let level = try await session.find(.get(path))?.decode(Level.self).permission
+        let level = try await permission(of: user)
         return level == "write" || level == "admin"
+    }
+
+    /// `admin`, `write`, `read` or `none`: "maintain" is "write" here, and "triage" is "read". Everybody may read a public
+    /// repository.
+    func permission(of user: ForgeUser) async throws -> String? {
+        struct Level: Decodable { var permission: String }
+        let path = "\(root)/collaborators/\(ForgeRequest.part(user.login))/permission"
+        return try await session.find(.get(path))?.decode(Level.self).permission
     }
 
     private func change(_ pull: Pull) throws -> ForgeChange {

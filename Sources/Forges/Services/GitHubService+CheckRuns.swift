@@ -1,4 +1,5 @@
 import Foundation
+import Reports
 import Results
 
 /// Check runs, which only an App may write.
@@ -87,8 +88,14 @@ extension GitHubService {
             actions: state.actions.map(Self.action),
             output: CheckBody.Output(
                 title: ForgeText.line(state.title, limit: 255),
-                summary: ForgeText.cut(state.summary.isEmpty ? state.title : state.summary, bytes: Self.summaryLimit),
+                summary: Self.summary(state),
                 annotations: annotations.isEmpty ? nil : annotations.map(Self.annotation)))
+    }
+
+    /// The title is no Markdown, the summary is.
+    static func summary(_ state: CheckState) -> String {
+        let text = state.summary.isEmpty ? MarkdownText.inline(state.title, limit: 1_000) : state.summary
+        return MarkdownText.cut(text, bytes: summaryLimit)
     }
 
     /// GitHub's limits: 20 characters of label and identifier, 40 of description.

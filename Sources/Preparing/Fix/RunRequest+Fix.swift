@@ -8,6 +8,7 @@ extension RunRequest {
         request.kind = .fix(role)
         request.nonce = "fix \(role.attempt) of run \(role.of)"
         (request.onlySteps, request.onlyTests, request.options.isForeground) = (nil, nil, false)
+        request.options.askedBy = nil
         request.concurrency = .queue(max: 1_000)
         return request
     }

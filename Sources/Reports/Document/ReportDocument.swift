@@ -76,6 +76,8 @@ public enum ReportFormat: String, Sendable, CaseIterable {
 /// | `markdownLimit` | bytes of UTF-8 | 65,000 | markdown |
 /// | `logBytesPerAttempt` | bytes | 512 KiB | html |
 /// | `logBytes` | bytes | 8 MiB | html |
+/// | `testLimit` | tests | all | html |
+/// | `stepLimit` | steps | all | html |
 public struct RenderOptions: Sendable, Equatable {
     /// Whether SGR colours are used. Nothing is shown by colour alone.
     public var colour: Bool
@@ -91,6 +93,10 @@ public struct RenderOptions: Sendable, Equatable {
     public var logBytesPerAttempt: Int
     /// The most bytes that are shown of all logs together. Logs of failed steps take precedence.
     public var logBytes: Int
+    /// The most tests of the list of all tests, those of suites with failures first.
+    public var testLimit = Int.max
+    /// The most steps of the timeline and of the list of logs.
+    public var stepLimit = Int.max
 
     public init(
         colour: Bool = false, width: Int = 100, logTailLines: Int = 30, failureLimit: Int = 50,

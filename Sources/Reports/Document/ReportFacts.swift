@@ -119,6 +119,9 @@ struct ReportFacts {
         }
     }
 
+    /// Who asked for the run in a browser or by the API, safe to show; nil for other runs.
+    var askedBy: String? { report.askedBy.map { TerminalText.name($0, limit: 200) } }
+
     /// The answers to requests for approval, one line each, safe to show.
     var approvals: [String] {
         (report.approvals ?? []).map { approval in

@@ -17,7 +17,10 @@ extension HTMLReport {
 
             """
         html.reserve(shares.values.reduce(0, +) * 3 / 2)
-        for (index, step) in report.steps.enumerated() { append(step, number: index + 1, shares, to: &html) }
+        for (index, step) in report.steps.enumerated()
+        where index < options.stepLimit || step.status.isFailure {
+            append(step, number: index + 1, shares, to: &html)
+        }
         html += "</section>\n"
         return html
     }

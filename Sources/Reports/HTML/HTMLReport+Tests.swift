@@ -13,8 +13,13 @@ extension HTMLReport {
             </select><output id="test-found" class="quiet"></output></div>
 
             """
-        html.reserve(facts.tests.count * 128)
-        for suite in suites { append(suite, to: &html) }
+        html.reserve(min(facts.tests.count, options.testLimit) * 128)
+        var room = options.testLimit
+        for suite in suites where room > 0 { append(suite, &room, to: &html) }
+        if facts.tests.count > options.testLimit {
+            html += "<p class=\"quiet\">and \(Figures.grouped(facts.tests.count - options.testLimit)) more: "
+            html += "<code class=\"all\">pipectl report \(report.id) --format junit</code></p>\n"
+        }
         html += "</section>\n"
         return html
     }
@@ -46,7 +51,8 @@ extension HTMLReport {
             + suites.filter { $0.failures == 0 && $0.flaky == 0 }
     }
 
-    private func append(_ suite: Suite, to html: inout HTML) {
+    /// - Parameter room: How many tests are listed still.
+    private func append(_ suite: Suite, _ room: inout Int, to html: inout HTML) {
         let counts = TestCounts(suite.tests.map(\.result))
         let state = suite.failures > 0 ? StepStatus.failed : .passed
         let name = suite.name.isEmpty ? "(no suite)" : suite.name
@@ -57,9 +63,17 @@ extension HTMLReport {
         html += "</span></summary>\n"
         // Split into pieces, so that a browser lays out only the visible ones.
         let piece = 200
-        for start in stride(from: 0, to: suite.tests.count, by: piece) {
+        // Tests that failed come first where not all are listed.
+        let tests =
+            suite.tests.count <= room
+            ? suite.tests
+            : Array(
+                (suite.tests.filter(\.result.status.isFailure) + suite.tests.filter { !$0.result.status.isFailure })
+                    .prefix(room))
+        room -= tests.count
+        for start in stride(from: 0, to: tests.count, by: piece) {
             html += "<ul class=\"tests\">\n"
-            for test in suite.tests[start..<min(start + piece, suite.tests.count)] { append(test, to: &html) }
+            for test in tests[start..<min(start + piece, tests.count)] { append(test, to: &html) }
             html += "</ul>\n"
         }
         html += "</details>\n"

@@ -36,7 +36,7 @@ extension HTMLReport {
         var html: HTML = """
             <section id="timeline"><h2>Timeline <span class="n">\(Figures.count(report.steps.count, "step"))</span></h2>
             <p class="quiet">\(stateCounts); at most \(Figures.grouped(mostAtOnce(attempts))) at the same time</p>
-            <div class="timeline\(HTML(trusted: isLong ? " long" : ""))"
+            <div class="timeline\(HTML(trusted: isLong ? " long" : ""))\(HTML(trusted: timelineLinks == nil ? "" : " ticks"))"
             """
         if isLong { html += " role=\"region\" aria-label=\"Timeline\" tabindex=\"0\"" }
         html += ">\n<div class=\"axis-row\" aria-hidden=\"true\"><span></span>"
@@ -54,8 +54,13 @@ extension HTMLReport {
         }
         let ends = Dictionary(
             report.steps.map { ($0.name, $0.attempts.last?.endedAt) }, uniquingKeysWith: { first, _ in first })
-        for index in order { html += row(report.steps[index], number: index + 1, ends: ends) }
+        for index in order.prefix(options.stepLimit) {
+            html += row(report.steps[index], number: index + 1, ends: ends)
+        }
         html += "</ol></div>\n"
+        if order.count > options.stepLimit {
+            html += "<p class=\"quiet\">and \(Figures.grouped(order.count - options.stepLimit)) more steps</p>\n"
+        }
         html += """
             <p class="legend quiet" aria-hidden="true">\
             <span><svg width="18" height="10"><rect class="c-passed" width="18" height="10" rx="2"/></svg>passed</span>\
@@ -70,8 +75,15 @@ extension HTMLReport {
     private func row(_ step: StepRecord, number: Int, ends: [String: Date?]) -> HTML {
         let took = Wording.proof(step) ?? step.duration.map(Figures.duration) ?? ""
         var html: HTML = "<li class=\"s-\(step.status.rawValue)\">"
-        html += "<a class=\"name\" href=\"#s\(number)\">\(sign(step.status)) <span>\(step.name)</span></a>"
+        let place = timelineLinks?(number) ?? "#s\(number)"
+        html += "<a class=\"name\" href=\"\(place)\">\(sign(step.status)) <span>\(step.name)</span></a>"
         html += "<svg class=\"bars\" width=\"100%\" height=\"16\" role=\"img\" aria-label=\"\(spoken(step))\">"
+        if timelineLinks != nil, report.steps.count <= 30 {
+            for place in stride(from: 0, to: span.seconds, by: interval).prefix(8) {
+                let x = percent(place / span.seconds)
+                html += "<line class=\"tick\" x1=\"\(x)\" x2=\"\(x)\" y1=\"-5\" y2=\"22\"/>"
+            }
+        }
         if let first = step.attempts.first {
             // A step is ready when the last step that it needs has ended, or at the run's start if it needs none.
             let ready = step.needs.isEmpty ? span.start : step.needs.compactMap { ends[$0] ?? nil }.max()

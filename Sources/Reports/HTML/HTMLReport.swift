@@ -16,6 +16,9 @@ struct HTMLReport {
     let span: Span
     /// Renders log lines and records which colours they use.
     var ansi = ANSIHTML(lineLimit: 4_000)
+    /// What a step's name leads to where its log is not on the page. The lines of the axis are then part of each row,
+    /// since a page that changes can't have a style of its own.
+    var timelineLinks: ((Int) -> HTML)?
 
     init(document: ReportDocument, options: RenderOptions) {
         self.document = document
@@ -38,11 +41,13 @@ struct HTMLReport {
 
     /// The report without the page around it.
     mutating func parts() -> PageParts {
-        let body = sections()
-        return PageParts(banner: banner(), body: body, style: timelineGrid + ansi.stylesheet)
+        let body = beforeTimeline()
+        let rest = afterTimeline()
+        return PageParts(
+            banner: banner(), body: body, timeline: timeline(), rest: rest, style: timelineGrid + ansi.stylesheet)
     }
 
-    private mutating func sections() -> HTML {
+    private mutating func beforeTimeline() -> HTML {
         var body = HTML()
         body += subject()
         body += fixes()
@@ -51,7 +56,11 @@ struct HTMLReport {
         body += conflicts()
         body += findings()
         body += comparison()
-        body += timeline()
+        return body
+    }
+
+    private mutating func afterTimeline() -> HTML {
+        var body = HTML()
         body += testList()
         body += stepLogs()
         body += artifacts()
@@ -63,7 +72,9 @@ struct HTMLReport {
         // The body comes first, because only then it is known which colours the logs use.
         var body = banner()
         body += "<main id=\"main\">\n"
-        body += sections()
+        body += beforeTimeline()
+        body += timeline()
+        body += afterTimeline()
         body += "</main>\n"
         body += footer()
         let policy: HTML = """
@@ -169,6 +180,7 @@ struct HTMLReport {
         for approval in facts.approvals { row("Approval", "\(approval)") }
         if report.attempt > 1 { row("Attempt", "\(report.attempt)") }
         if let repeats = facts.repeats { row("Repeats", "\(repeats)") }
+        if let person = facts.askedBy { row("Asked by", "\(person)") }
         if let fix = report.fix { row("Fix", "\(fix.role.inWords)") }
         for (key, value) in report.parameters.sorted(by: { $0.key < $1.key }) {
             row("Parameter", "<code>\(key)=\(value)</code>")

@@ -20,5 +20,6 @@ extension Report {
             box: box)
         supersededBy = verdict == .superseded ? summary.supersededBy : nil
         fix = request.fix.map(FixRecord.init)
+        askedBy = request.options.askedBy
     }
 }

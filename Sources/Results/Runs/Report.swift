@@ -58,6 +58,8 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
     public var repetition: Repetition?
     /// The run whose retained workspace it continued in; nil for other runs.
     public var resumed: RunID?
+    /// The person who asked for the run in a browser or by the API, in words; nil for other runs.
+    public var askedBy: String?
     /// The run that superseded it; nil for other verdicts, and in reports from before this was recorded.
     public var supersededBy: RunID?
     /// In the plan's order.

@@ -64,6 +64,8 @@ public struct RunOptions: Sendable, Equatable {
     public var isClean = false
     /// Whether an agent asked for it: then it gets no secrets and is no release.
     public var isForAgent = false
+    /// The person who asked for it in a browser or by the API, in words: `ada`, `@ada at GitHub`. Nil for other runs.
+    public var askedBy: String?
 
     public init() {}
 }

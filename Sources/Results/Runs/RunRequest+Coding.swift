@@ -6,7 +6,7 @@ extension RunRequest: Codable {
     private enum Key: String, CodingKey {
         case repository, workflow, event, ref, branch, head, definitionCommit, previous, change, mergedChanges
         case parameters, onlySteps, onlyTests, nonce, subject, concurrency, runsAtMostOnce, source
-        case refusesProofs, isForeground, isClean, isForAgent
+        case refusesProofs, isForeground, isClean, isForAgent, askedBy
         case kind, rerunOf, origin, repetition, resumes, upkeep, isMissed, warmRun, warmFailed, learning, fix, landing
     }
 
@@ -39,6 +39,7 @@ extension RunRequest: Codable {
         options.isForeground = try isSet(.isForeground)
         options.isClean = try isSet(.isClean)
         options.isForAgent = try isSet(.isForAgent)
+        options.askedBy = try values.decodeIfPresent(String.self, forKey: .askedBy)
         kind = try Self.kind(values, event, nonce)
     }
 
@@ -99,6 +100,7 @@ extension RunRequest: Codable {
         try values.encode(flag: options.isForeground, forKey: .isForeground)
         try values.encode(flag: options.isClean, forKey: .isClean)
         try values.encode(flag: options.isForAgent, forKey: .isForAgent)
+        try values.encodeIfPresent(options.askedBy, forKey: .askedBy)
         try encodeKind(&values)
     }
 

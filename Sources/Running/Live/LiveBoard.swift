@@ -49,6 +49,7 @@ package final class LiveBoard: Sendable {
 
     private let state = Mutex(State())
     package let news = ChangeNotifier()
+    package let outputs = LiveOutputs()
 
     package init() {}
 

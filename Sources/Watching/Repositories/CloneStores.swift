@@ -65,7 +65,6 @@ package struct CloneStores: Sendable {
     }
 
     private static func isGone(_ path: String) -> Bool {
-        var info = stat()
-        return stat(path, &info) != 0 && [ENOENT, ENOTDIR].contains(errno)
+        access(path, F_OK) != 0 && [ENOENT, ENOTDIR].contains(errno)
     }
 }

@@ -41,6 +41,7 @@ enum HelpExamples {
             ("pipectl forge connect https://git.example.com/octo/hello --kind forgejo", "asks for the token"),
         ],
         "forge status": [("pipectl forge status", ""), ("pipectl forge status --offline --json", "")],
+        "forge sign-in": [("pipectl forge sign-in < client-secret", "for the setting pagesSignIn")],
         "forge disconnect": [("pipectl forge disconnect --repository hello", "")],
         "notify": [("pipectl notify \"$PWD\"", "in a post-receive hook")],
         "status": [("pipectl status", ""), ("pipectl status --json", "")],
@@ -133,6 +134,19 @@ enum HelpExamples {
             ("pipectl config show --changed", "without defaults"), ("pipectl config show --json", ""),
         ],
         "config check": [("pipectl config check --config /etc/pipectl.json", "before a restart")],
+        "pages": [
+            ("pipectl pages", "on a machine with a display"), ("pipectl pages --print", "a link for another browser"),
+        ],
+        "token": [("pipectl token", "which tokens there are")],
+        "token create": [
+            ("pipectl token create dashboard --scope read", ""),
+            ("pipectl token create bot --scope operate --expires 90d", ""),
+            ("pipectl token create sso --scope proxy", "for a proxy that people log in to"),
+        ],
+        "token list": [("pipectl token list", ""), ("pipectl token list --json", "")],
+        "token revoke": [
+            ("pipectl token revoke dashboard", ""), ("pipectl token revoke --sessions", "logs all browsers out"),
+        ],
         "doctor": [("pipectl doctor", "")],
     ]
 }

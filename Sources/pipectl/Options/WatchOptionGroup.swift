@@ -23,7 +23,10 @@ struct WatchOptionGroup: ParsableArguments {
     @Option(DeclaredSettings.listenCertificate, "file") var listenCertificate: GivenFlag?
     @Option(DeclaredSettings.listenKey, "file") var listenKey: GivenFlag?
     @Option(DeclaredSettings.listenURL, "url") var listenUrl: GivenFlag?
-    @Flag(DeclaredSettings.pages) var pages = false
+    @Flag(DeclaredSettings.pages) var pages: Bool?
+    @Option(DeclaredSettings.pagesUserHeader, "name") var pagesUserHeader: GivenFlag?
+    @Option(DeclaredSettings.pagesOperators, "name") var pagesOperator: [GivenFlag] = []
+    @Option(DeclaredSettings.pagesSignIn, "id") var pagesSignIn: GivenFlag?
 
     func validate() throws {
         if !notifyOn.isEmpty, notifyCommand == nil, notifyUrl == nil {
@@ -35,11 +38,11 @@ struct WatchOptionGroup: ParsableArguments {
     var given: [GivenFlag] {
         var given = [
             interval, fetchDeadline, keepFailed, keepFailedLimit, runLog, proofSampling, cleanRoom, notifyCommand,
-            notifyUrl, listen, listenCertificate, listenKey, listenUrl,
+            notifyUrl, listen, listenCertificate, listenKey, listenUrl, pagesUserHeader, pagesSignIn,
         ].compactMap { $0 }
-        given += notifyOn + commandsBot
+        given += notifyOn + commandsBot + pagesOperator
         if commandsEdited { given.append(GivenFlag(DeclaredSettings.editedCommands.setting, isOn: true)) }
-        if pages { given.append(GivenFlag(DeclaredSettings.pages.setting, isOn: true)) }
+        if let pages { given.append(GivenFlag(DeclaredSettings.pages.setting, isOn: pages)) }
         if notes { given.append(GivenFlag(DeclaredSettings.notes.setting, isOn: true)) }
         if let proofs { given.append(GivenFlag(DeclaredSettings.proofs.setting, isOn: proofs)) }
         if let refresh { given.append(GivenFlag(DeclaredSettings.refresh.setting, isOn: refresh)) }

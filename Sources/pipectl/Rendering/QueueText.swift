@@ -1,3 +1,4 @@
+import Client
 import Control
 import Foundation
 import Results

@@ -40,7 +40,10 @@ actor RunView {
         case .queued(let behind):
             if behind > 0 { line("queued behind \(behind) run\(behind == 1 ? "" : "s")") }
         case .live(let run):
-            if latest == nil { line("run \(run.id): \(run.workflow), \(TerminalText.name(run.subject))") }
+            if latest == nil {
+                line("run \(run.id): \(run.workflow), \(TerminalText.name(run.subject))")
+                if let page = run.page { line("  \(TerminalText.name(page))") }
+            }
             latest = run
             for step in run.steps { note(step, run) }
             if run.phase.rawValue != said.phase && !isLive && run.steps.isEmpty { line("  \(run.phase.rawValue)") }

@@ -1,3 +1,4 @@
+import Archive
 import Control
 import Foundation
 import Forges
@@ -196,6 +197,31 @@ import Testing
             _ = try await index.completed(Sample.request("alpha", "lint"), verdict: .failed)
             #expect(try await !commands.obey(order(.fix, key: "comment 2")).isObeyed)
             #expect(try await index.runs(RunFilter(repository: "alpha", limit: 10)).count == 2)
+        }
+    }
+
+    @Test func `a failed run is fixed on request, and a fix that goes on is not begun twice`() async throws {
+        try await withCommands { index, commands, _ in
+            let request = Sample.request()
+            let id = try await index.enqueue(request).run.id
+            try await index.markRunning(id)
+            let report = Sample.report(id, request, verdict: .failed)
+            try await commands.fixes.store.record(
+                report, request: request, tests: Sample.tests, files: RunFiles(), in: index)
+            let role = FixRole(of: id, attempt: 3, last: 4, mayPush: false)
+            let maker = try await index.enqueue(.fixing(request, role)).run.id
+            for key in ["comment 1", "comment 2"] {
+                let outcome = try await commands.obey(order(.fix, key: key))
+                #expect(outcome.isObeyed, "\(outcome.text)")
+                #expect(outcome.text.contains("3") && outcome.text.contains("\(id)"))
+            }
+            let begun = try await commands.fixes.begin(id)
+            #expect(begun.attempt == 3 && begun.running?.run == maker)
+            let runs = try await index.runs(RunFilter(repository: "alpha", limit: 10))
+            #expect(Set(runs.map(\.id)) == [id, maker])
+            // Of two workflows the newest failed run is meant, and a run that passed since is not fixed.
+            _ = try await index.completed(Sample.request(nonce: "again"))
+            #expect(try await !commands.obey(order(.fix, key: "comment 3")).isObeyed)
         }
     }
 

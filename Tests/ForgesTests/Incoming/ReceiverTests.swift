@@ -12,7 +12,7 @@ import Testing
 @testable import Forges
 
 /// A forge with one change that tests can alter, and a receiver that asks it.
-private final class Hosted: Sendable {
+final class Hosted: Sendable {
     struct State {
         var title = "A title"
         var isDraft = false
@@ -120,7 +120,7 @@ private final class Hosted: Sendable {
 }
 
 extension ForgeInbox.Contents {
-    fileprivate static func commented(_ change: Int) -> Self {
+    static func commented(_ change: Int) -> Self {
         var contents = Self()
         contents.commented = [change]
         return contents

@@ -48,5 +48,6 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
         + findings
         + agents
         + integrity
+        + pages
         + [settingsFile]
 }

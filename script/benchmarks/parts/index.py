@@ -27,9 +27,9 @@ def request(repository, workflow, change, head):
     return json.dumps(kept)
 
 
-def fill(path, runs):
+def fill(path, runs, tests=TESTS_OF_A_RUN):
     """Adds runs as a team makes them, into the tables that pipectl made: several repositories and workflows, changes
-    that are pushed again, a failing test in one run of twelve, and ten tests that fail now and then."""
+    that are pushed again, a failing test in one run of twelve, and a few tests that fail now and then."""
     database = sqlite3.connect(path)
     chosen = random.Random(4)
     columns = {row[1] for row in database.execute("PRAGMA table_info(run)")}
@@ -43,9 +43,9 @@ def fill(path, runs):
                 "INSERT INTO repository (name, location, baselineAt) VALUES (?, ?, ?)", (name, f"/srv/{name}.git", now))
         for number in range(50):
             database.execute("INSERT INTO testFile (path) VALUES (?)", (f"Tests/Unit/Part{number}Tests.swift",))
-        # Each repository has 400 tests, of which a run of a workflow has a hundred.
+        # Each repository has tests for four workflows.
         for repository in repositories:
-            for number in range(4 * TESTS_OF_A_RUN):
+            for number in range(4 * tests):
                 database.execute(
                     "INSERT INTO testCase (suite, name) VALUES (?, ?)",
                     (f"{repository.capitalize()}.Part{number // 8}Tests", f"behaviour{number}()"))
@@ -62,10 +62,10 @@ def fill(path, runs):
             started = now - (runs - run) * 60_000
             results, failed = [], 0
             breaks = chosen.random() < 1 / 12
-            for position in range(TESTS_OF_A_RUN):
-                case = 1 + place * 4 * TESTS_OF_A_RUN + workflow * TESTS_OF_A_RUN + position
+            for position in range(tests):
+                case = 1 + place * 4 * tests + workflow * tests + position
                 is_flaky = position % 50 == 7
-                fails = breaks and position == chosen.randrange(TESTS_OF_A_RUN) or is_flaky and chosen.random() < 0.1
+                fails = breaks and position == chosen.randrange(tests) or is_flaky and chosen.random() < 0.1
                 failed += fails
                 results.append((
                     run, position, case, 1, "failed" if fails else "passed", chosen.random(), 1 + case % 50,
@@ -78,7 +78,7 @@ def fill(path, runs):
                 "changeName": change, "title": "Make it better" if change else None, "isSerial": 0, "request": request(repositories[place], workflows[workflow], change, head),
                 "state": "ended", "attempt": 1, "verdict": verdict, "reason": "", "createdAt": started,
                 "startedAt": started, "endedAt": started + 30_000, "testedCommit": head,
-                "tests_passed": TESTS_OF_A_RUN - failed, "tests_failed": failed, "isArchived": 1, "archivedBytes": 1_000}
+                "tests_passed": tests - failed, "tests_failed": failed, "isArchived": 1, "archivedBytes": 1_000}
             if has_tree:
                 values["testedTree"] = tree_id
             database.execute(

@@ -17,17 +17,10 @@ struct ApprovalService: Sendable {
 
     /// Records an answer and lets the run or step that waited for it continue.
     ///
-    /// - Parameter user: The user at the other end of the socket according to the kernel, never according to the
-    ///   client.
-    func approve(_ request: ApproveRequest, user: UInt32) async throws -> CompletedAction {
-        try await approve(request, by: UserName.of(user), user: user)
-    }
-
-    /// The same for somebody who is known elsewhere.
-    ///
     /// - Parameters:
     ///   - name: Who answers, for people: a login name here, or `ada at GitHub`.
-    ///   - user: Their user id on this machine; nil for somebody at a forge.
+    ///   - user: Their user id on this machine according to the kernel, never according to the client; nil for somebody
+    ///     at a forge or at the pages.
     func approve(_ request: ApproveRequest, by name: String, user: UInt32? = nil) async throws -> CompletedAction {
         let comment = request.comment.map { String($0.prefix(1_000)) }
         let outcome = try await index.answer(

@@ -28,8 +28,9 @@ struct FixRequests: Sendable {
 
     /// Starts a fix, or finds the one that goes on.
     ///
+    /// - Parameter person: Who asks, where the fixer's report is to name them.
     /// - Returns: The number of the attempt, and the part of it that goes on already.
-    func begin(_ id: RunID) async throws -> (attempt: Int, running: FixSequence.Part?) {
+    func begin(_ id: RunID, by person: String? = nil) async throws -> (attempt: Int, running: FixSequence.Part?) {
         guard let failed = try await index.run(id) else { throw RequestError.unknownRun(id) }
         try Self.check(failed)
         if await queue.scheduler.isRestricted { await queue.scheduler.startOnly([id]) }
@@ -43,7 +44,9 @@ struct FixRequests: Sendable {
             let attempt = (parts.map(\.role.attempt).max() ?? 0) + 1
             let role = FixRole(
                 of: id, attempt: attempt, last: attempt + fix.attempts - 1, mayPush: fix.push == .ownBranch)
-            _ = try await queue.begin(.fixing(failed.request, role))
+            var request = RunRequest.fixing(failed.request, role)
+            request.options.askedBy = person
+            _ = try await queue.begin(request)
             try await index.setFixDue(id)
             await fixes.settle()
             return (attempt, nil)

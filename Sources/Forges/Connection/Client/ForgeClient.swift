@@ -86,11 +86,18 @@ struct ForgeClient: Sendable {
     }
 
     func send(_ request: ForgeRequest, authorization: (name: String, value: String)) async throws -> ForgeAnswer {
+        try await send(request, and: [authorization])
+    }
+
+    /// Sends a request that needs no authorization, or has it in its body.
+    func send(_ request: ForgeRequest) async throws -> ForgeAnswer { try await send(request, and: []) }
+
+    private func send(_ request: ForgeRequest, and more: [(name: String, value: String)]) async throws -> ForgeAnswer {
         var message = HTTPClientRequest(url: root + request.path + Self.query(request.query))
         message.method = HTTPMethod(rawValue: request.method.rawValue)
         for (name, value) in headers { message.headers.replaceOrAdd(name: name, value: value) }
         message.headers.replaceOrAdd(name: "User-Agent", value: "pipectl")
-        message.headers.replaceOrAdd(name: authorization.name, value: authorization.value)
+        for (name, value) in more { message.headers.replaceOrAdd(name: name, value: value) }
         if let etag = request.etag { message.headers.replaceOrAdd(name: "If-None-Match", value: etag) }
         if let body = request.body {
             message.headers.replaceOrAdd(name: "Content-Type", value: "application/json")

@@ -1,4 +1,6 @@
 import Foundation
+import Reports
+import TerminalText
 
 /// What is known about a remark that was posted at a forge.
 struct SaidRemark: Sendable, Equatable, Codable {
@@ -62,8 +64,8 @@ extension ForgeReviewService {
 
 /// Texts of remarks.
 struct RemarkText: Sendable {
-    /// Maximum size of one remark, in bytes.
-    static let limit = 8_000
+    /// Maximum size of one remark, in bytes. A larger one loses its last lines.
+    static let limit = 12_000
     /// Maximum size of all remarks of one review, in bytes; then the maximum number of its remarks.
     static let reviewLimit = 50_000
     static let reviewCount = 50
@@ -76,8 +78,8 @@ struct RemarkText: Sendable {
     /// - Parameter fence: What follows the backticks of a block that the forge offers to apply; nil if the forge has
     ///   none.
     func open(_ remark: ReviewState.Remark, suggestion fence: String?) -> String {
-        var text = ForgeText.cut(remark.text, bytes: Self.limit)
-        if let replacement = remark.replacement {
+        var text = MarkdownText.cut(remark.text, bytes: Self.limit)
+        if let replacement = remark.replacement, Self.mayOffer(replacement) {
             let ticks = String(repeating: "`", count: max(3, Self.longestTicks(replacement) + 1))
             text += "\n\n\(ticks)\(fence ?? "")\n\(replacement)\(replacement.hasSuffix("\n") ? "" : "\n")\(ticks)"
         }
@@ -86,9 +88,17 @@ struct RemarkText: Sendable {
 
     /// The text of a resolved remark. Its second line begins with ``settledSign``.
     func settled(_ remark: ReviewState.Remark) -> String {
-        let text = ForgeText.cut(remark.text, bytes: Self.limit)
+        let text = MarkdownText.cut(remark.text, bytes: Self.limit)
         return "\(mark.text(of: remark, change: state.change))\n\(Self.settledSign) settled by "
             + "`\(state.commit.prefix(10))`\n\n\(text)"
+    }
+
+    /// Whether a forge shows a replacement as it is: without characters that nobody sees, and without a line that GitLab
+    /// would carry out. It looks for commands before it reads Markdown, and knows only fences of three.
+    static func mayOffer(_ replacement: String) -> Bool {
+        let lines = replacement.replacing("\t", with: " ").split { $0 == "\n" || $0 == "\r\n" }.map(String.init)
+        let hasCommand = replacement.contains("```") && lines.contains { $0.utf8.first == UInt8(ascii: "/") }
+        return !hasCommand && lines.allSatisfy { TerminalText.name($0, limit: .max) == $0 }
     }
 
     static let settledSign = "✓"

@@ -25,6 +25,7 @@ struct Status: AsyncParsableCommand {
         if json { return try JSONOutput.print(status) }
         Terminal.print(
             "pipectl \(status.version), process \(status.processID), \(status.slots) slots, state in \(status.state)")
+        if let pages = status.pages { Terminal.print("pages    \(TerminalText.name(pages))") }
         for repository in status.repositories where all || repository.isWatched {
             let target = repository.target.map { "  into \(TerminalText.name($0))" } ?? ""
             let changes = repository.changes.sorted { $0.key < $1.key }.map { state, count in

@@ -8,6 +8,6 @@ struct ForgeCommand: AsyncParsableCommand {
             is a GitHub App, otherwise as a commit status named pipectl/WORKFLOW. A change that fails gets one comment, which is \
             edited in place.
             """,
-        subcommands: [ForgeConnect.self, ForgeStatusCommand.self, ForgeDisconnect.self],
+        subcommands: [ForgeConnect.self, ForgeStatusCommand.self, ForgeSignIn.self, ForgeDisconnect.self],
         defaultSubcommand: ForgeStatusCommand.self)
 }

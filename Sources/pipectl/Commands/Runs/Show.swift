@@ -19,9 +19,11 @@ struct Show: AsyncParsableCommand {
         let detail = try await state.ask(.run(id), "show") { if case .run(let detail) = $0 { detail } else { nil } }
         if detail.summary.isArchived {
             let document = try await ReportLoader(state.folder()).document(id)
-            return Terminal.put(
+            Terminal.put(
                 document.render(
                     json ? .json : .text, options: RenderOptions(colour: Terminal.hasColour, width: Terminal.width)))
+            if !json, let page = detail.page { Terminal.print("\nPage: \(TerminalText.name(page))") }
+            return
         }
         if let held = detail.held {
             let options = RenderOptions(colour: Terminal.hasColour, width: Terminal.width)
@@ -31,6 +33,7 @@ struct Show: AsyncParsableCommand {
         Terminal.put(RunTable.text([detail.summary], colour: Terminal.hasColour))
         if let reason = detail.summary.reason { Terminal.print(TerminalText.name(reason)) }
         if let behind = detail.behind { Terminal.print("queued behind \(behind)") }
+        if let page = detail.page { Terminal.print("Page: \(TerminalText.name(page))") }
         if let live = detail.live {
             for step in live.steps {
                 let mark = StatusMark.text(step.record.status, Terminal.hasColour)

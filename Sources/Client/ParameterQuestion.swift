@@ -1,14 +1,14 @@
 import Engine
 import Foundation
-import Pipeline
+package import Pipeline
 import Reports
 import Results
 import Store
 import TerminalText
 
 /// The question for one parameter of a workflow, and the meaning of the answer.
-struct ParameterQuestion {
-    var declaration: ParameterDeclaration
+package struct ParameterQuestion {
+    package var declaration: ParameterDeclaration
 
     /// Lines that explain the parameter, and last the prompt without a line feed. Safe for a terminal.
     var text: String {
@@ -39,10 +39,10 @@ struct ParameterQuestion {
 }
 
 /// Selects the parameters to ask for.
-enum ParameterQuestions {
+package enum ParameterQuestions {
     /// Empty if every required parameter has a value. Otherwise all parameters without one, in the order of the
     /// definition, so that the person can also change defaults.
-    static func missing(
+    package static func missing(
         _ declarations: [ParameterDeclaration], given: [String: String]
     ) -> [ParameterQuestion] {
         let open = declarations.filter { given[$0.name] == nil }
@@ -56,7 +56,7 @@ enum ParameterQuestions {
     ///   - read: Returns the next typed line, without its line feed; nil at the end of the input.
     ///   - write: Shows text to the person.
     /// - Returns: The values by name; nil if the input ended before.
-    static func answers(
+    package static func answers(
         to questions: [ParameterQuestion], read: () -> String?, write: (String) -> Void
     ) -> [String: String]? {
         var values: [String: String] = [:]

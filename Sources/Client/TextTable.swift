@@ -1,21 +1,25 @@
 import TerminalText
 
 /// Rows of cells in aligned columns.
-enum TextTable {
+package enum TextTable {
     /// A column that is cut so that rows fit into the terminal.
-    struct Limit {
-        var column: Int
+    package struct Limit {
+        package var column: Int
         /// The number of characters that it keeps in any case.
-        var least: Int
+        package var least: Int
         /// The terminal's width in columns.
-        var width: Int
+        package var width: Int
+
+        package init(column: Int, least: Int, width: Int) {
+            (self.column, self.least, self.width) = (column, least, width)
+        }
     }
 
     /// - Parameters:
     ///   - limit: The column that is cut if rows are too long; nil for none.
     ///   - rows: Each has as many cells as the header. Cells are untrusted: the code under test may have written them.
     ///   - style: The number of a terminal style (SGR) for a cell, by row and column; nil for plain text.
-    static func text(
+    package static func text(
         _ header: [String], _ rows: [[String]], limit: Limit? = nil, style: (Int, Int) -> String? = { _, _ in nil }
     ) -> String {
         var rows = rows.map { row in row.map { TerminalText.name($0) } }

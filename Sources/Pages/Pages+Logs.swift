@@ -1,0 +1,88 @@
+import Concurrency
+import Foundation
+import Results
+
+/// A step's log: as it is, and as it grows.
+extension Pages {
+    func log(_ request: PageRequest) async throws -> PageResponse {
+        let source = try await views.logSource(try views.id(request.path[1]), request.path[3], request)
+        switch request.path[4] {
+        case "raw": return try await raw(source)
+        case "follow":
+            let mark = request.headers["last-event-id"] ?? request.value("from")
+            let from = mark.flatMap(LogLines.Mark.init) ?? LogLines.Mark()
+            return .events(LogStream(source: source, from: from, live: logs))
+        default: throw PageProblem(.notFound, "there is no such log")
+        }
+    }
+
+    /// Whatever it says it is: text, which no browser runs.
+    private func raw(_ source: LogSource) async throws -> PageResponse {
+        try await views.gate.pass {
+            var content = try await source.content() ?? .bytes([])
+            let type = "text/plain; charset=utf-8"
+            if content.size <= LogContent.mostBytes {
+                return PageResponse(type: type, try await content.read(from: 0).bytes)
+            }
+            // Many slow readers must not hold many logs in memory.
+            if case .bytes(let bytes) = content { content = .output(try await SpooledLog(bytes)) }
+            var response = PageResponse(type: type, [])
+            response.body = .stream(RawLog(content: content))
+            return response
+        }
+    }
+}
+
+/// A log as it is, up to the end that it had when it was asked for.
+private struct RawLog: PageStream {
+    let content: LogContent
+
+    func pieces() -> any PagePieces { RawPieces(content: content, end: content.size) }
+}
+
+private struct RawPieces: PagePieces {
+    private static let pieceBytes = 64 << 10
+
+    let content: LogContent
+    let end: Int
+    private var offset = 0
+
+    init(content: LogContent, end: Int) { (self.content, self.end) = (content, end) }
+
+    mutating func next() async throws -> [UInt8]? {
+        guard offset < end else { return nil }
+        let (start, bytes) = try await content.read(from: offset, atMost: min(Self.pieceBytes, end - offset))
+        offset = start + bytes.count
+        return bytes.isEmpty ? nil : bytes
+    }
+}
+
+/// A log in a file without a name, which is gone with this value.
+private struct SpooledLog: LogOutput {
+    private let handle: FileHandle
+    let extent: (bytes: Int, isOver: Bool)
+
+    init(_ bytes: [UInt8]) async throws {
+        extent = (bytes.count, true)
+        handle = try await offThread {
+            let path = NSTemporaryDirectory() + "/pipectl-log-\(UUID().uuidString)"
+            // Nobody else may read it while it has a name.
+            let isThere = FileManager.default.createFile(
+                atPath: path, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            guard isThere, let handle = FileHandle(forReadingAtPath: path) else {
+                throw PageProblem(.broken, "the log can't be kept in \(NSTemporaryDirectory()) while it is sent")
+            }
+            return handle
+        }
+    }
+
+    func wait(beyond bytes: Int) async {}
+
+    func read(from offset: Int, atMost count: Int) async throws -> (start: Int, bytes: [UInt8]) {
+        try await offThread { [handle] () throws -> (start: Int, bytes: [UInt8]) in
+            try handle.seek(toOffset: UInt64(offset))
+            return (offset, [UInt8](try handle.read(upToCount: count) ?? Data()))
+        }
+    }
+}
