@@ -167,7 +167,7 @@ let package = Package(
         .target(
             name: "Preparing",
             dependencies: [
-                "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "Forges", "Git",
+                "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "Forges", "Listening", "Git",
                 "Pipeline", "PlanOrder", "PlanRules", "ProofKeys", "Reports", "Results", "Sandbox", "Settings",
                 "StateFiles", "Store", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
@@ -213,7 +213,9 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Engine", "Evaluating", "Forges",
+                "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "Evaluating",
+                "Forges",
+                "Listening",
                 "Git", "LandedChanges", "Landing", "MergeQueue", "Pages", "Pipeline", "Preparing", "ProofKeys",
                 "Reports", "Results", "Running", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText",
                 "Watching", "WorkflowPrograms", "Workspaces",
@@ -247,7 +249,8 @@ let package = Package(
         .target(
             name: "DaemonSettings",
             dependencies: [
-                "DaemonLog", "Forges", "Git", "Pipeline", "Preparing", "Settings", "StateFiles", "Watching",
+                "DaemonLog", "Forges", "Listening", "Git", "Pipeline", "Preparing", "Settings", "StateFiles",
+                "Watching",
             ],
             swiftSettings: settings),
         .target(
@@ -255,22 +258,34 @@ let package = Package(
             dependencies: ["Results", "TerminalText", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
         .target(
-            name: "Forges",
+            name: "Listening",
             dependencies: [
-                "Concurrency", "DaemonLog", "Diagnostics", "Pipeline", "Reports", "Results", "Store", "TerminalText",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Forges",
+            dependencies: [
+                "Concurrency", "DaemonLog", "Diagnostics", "Listening", "Pipeline", "Reports", "Results", "Store",
+                "TerminalText",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -338,7 +353,8 @@ let package = Package(
         .testTarget(
             name: "ForgesTests",
             dependencies: [
-                "Diagnostics", "Forges", "Pipeline", "Reports", "Results", "Store", "TestBasics", "TestSupport",
+                "Diagnostics", "Forges", "Listening", "Pipeline", "Reports", "Results", "Store", "TestBasics",
+                "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),

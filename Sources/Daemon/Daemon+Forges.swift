@@ -1,4 +1,5 @@
 import Landing
+import Listening
 import Pages
 import DaemonLog
 import Archive
@@ -20,7 +21,7 @@ import SystemPackage
 extension Daemon {
     /// The services that speak with forges, and the one that hears them where the settings say so.
     ///
-    /// - Throws: `ForgeError` where the settings for webhooks are wrong.
+    /// - Throws: `ListenError` where the settings of the listener are wrong.
     func forgeServices() throws -> [any Service] {
         guard !watchers.isEmpty else { return [] }
         let credentials = ForgeCredentialStore(folder: FilePath(state.folder.forges))
@@ -52,7 +53,11 @@ extension Daemon {
             if pages != nil { log.notice("pages are shown at \(listen.root)/", metadata: .code(.pagesShown)) }
             var listen = listen
             listen.mostConnections = OpenFiles.connectionsThatFit
-            services.append(WebhookServer(endpoint, options: listen, log: log, others: pages?.responder))
+            services.append(
+                WebServer(listen, log: log) { [log, listen] _ in
+                    log.notice(
+                        "webhooks are heard at \(listen.root)/hooks/REPOSITORY", metadata: .code(.webhooksHeard))
+                } answer: { [answer = endpoint.responder(others: pages?.responder)] in await answer($0, $1) })
             if let pages { services.append(pages) }
         }
         return services

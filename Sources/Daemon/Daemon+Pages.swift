@@ -1,3 +1,4 @@
+import Listening
 import Archive
 import Concurrency
 import Control

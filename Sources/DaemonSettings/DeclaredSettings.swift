@@ -1,3 +1,4 @@
+import Listening
 import Watching
 import Forges
 import DaemonLog

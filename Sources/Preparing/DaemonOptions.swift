@@ -1,3 +1,4 @@
+public import Listening
 public import Watching
 public import Workspaces
 import StateFiles

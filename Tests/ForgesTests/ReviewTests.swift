@@ -1,3 +1,4 @@
+import Diagnostics
 import TestForge
 import AsyncHTTPClient
 import Foundation

@@ -1,3 +1,4 @@
+import Diagnostics
 import AsyncHTTPClient
 import Foundation
 import NIOCore

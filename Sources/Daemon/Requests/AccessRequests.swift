@@ -1,3 +1,4 @@
+import Listening
 import Control
 import DaemonLog
 import Forges

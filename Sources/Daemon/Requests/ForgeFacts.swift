@@ -1,3 +1,4 @@
+import Diagnostics
 import Archive
 import Evaluating
 import Running

@@ -1,3 +1,4 @@
+import Listening
 import Running
 import Control
 import Forges

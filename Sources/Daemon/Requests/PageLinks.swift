@@ -1,3 +1,4 @@
+import Listening
 import Control
 import Forges
 import Results

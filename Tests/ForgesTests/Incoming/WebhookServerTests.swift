@@ -2,6 +2,7 @@ import TestBasics
 import TestForge
 import AsyncHTTPClient
 import Foundation
+import Listening
 import Logging
 import NIOCore
 import NIOHTTP1
@@ -39,9 +40,9 @@ private enum Hearing {
         log.logLevel = .critical
         let options = try ListenOptions(
             address: ListenAddress("127.0.0.1:0"), certificate: tls?.certificate, key: tls?.key)
-        let server = WebhookServer(endpoint, options: options, deadline: deadline, log: log) {
-            ports.continuation.yield($0)
-        }
+        let server = WebServer(
+            options, deadline: deadline, log: log, whenListening: { ports.continuation.yield($0) },
+            answer: endpoint.responder())
         var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(10), read: .seconds(30)))
         configuration.tlsConfiguration = .clientDefault
         configuration.tlsConfiguration?.certificateVerification = .none
@@ -208,7 +209,7 @@ private enum Hearing {
             let body = Delivery.pull()
             try await hearing.expect(202, body, Delivery.github(body))
         }
-        await #expect(throws: ForgeError.self) {
+        await #expect(throws: ListenError.self) {
             try await Hearing.open(tls: (key, certificate)) { _ in }
         }
     }
@@ -274,13 +275,13 @@ private enum Hearing {
         #expect(try ListenAddress("[::1]:8787").text == "[::1]:8787")
         #expect(try ListenAddress("hooks.example.org:443").isLoopback == false)
         for wrong in ["", ":", "a b:1", "host:", "host:70000", "host:-1", "1.2.3.4", "h\u{0}:1", "host:1e3"] {
-            #expect(throws: ForgeError.self) { try ListenAddress(wrong) }
+            #expect(throws: ListenError.self) { try ListenAddress(wrong) }
         }
     }
 
     @Test func `other machines reach it with TLS only`() throws {
-        #expect(throws: ForgeError.self) { try ListenOptions(address: ListenAddress("0.0.0.0:8787")) }
-        #expect(throws: ForgeError.self) { try ListenOptions(address: ListenAddress("8787"), certificate: "c") }
+        #expect(throws: ListenError.self) { try ListenOptions(address: ListenAddress("0.0.0.0:8787")) }
+        #expect(throws: ListenError.self) { try ListenOptions(address: ListenAddress("8787"), certificate: "c") }
         let open = try ListenOptions(
             address: ListenAddress("0.0.0.0:8787"), certificate: "c", key: "k", url: "https://ci.example.org/")
         #expect(open.hook(of: "a b") == "https://ci.example.org/hooks/a%20b")

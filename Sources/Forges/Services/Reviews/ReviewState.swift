@@ -1,3 +1,5 @@
+public import Diagnostics
+
 /// All findings of reviews of one change: the complete state that the forge should show.
 public struct ReviewState: Sendable, Equatable, Codable {
     /// A finding of a reviewer.

@@ -31,6 +31,10 @@ public struct ChangeDelta: Sendable, Equatable {
         public var line: Int
         /// The same line where the change began; nil for a line that the change adds or edits.
         public var oldLine: Int?
+
+        public init(path: String, oldPath: String, line: Int, oldLine: Int? = nil) {
+            (self.path, self.oldPath, self.line, self.oldLine) = (path, oldPath, line, oldLine)
+        }
     }
 
     private var places: [String: [Int: Place]] = [:]

@@ -1,6 +1,6 @@
-/// What the settings say about webhooks, as they were typed.
+/// What the settings say about webhooks and pages, as it was typed.
 public struct ListenSettings: Sendable, Equatable {
-    /// `PORT` or `HOST:PORT`; nil: no webhooks are heard.
+    /// `PORT` or `HOST:PORT`; nil: the daemon does not listen.
     public var address: String?
     /// Files in PEM.
     public var certificate: String?
@@ -18,9 +18,9 @@ public struct ListenSettings: Sendable, Equatable {
 
     public init() {}
 
-    /// How webhooks are heard; nil where they are not.
+    /// How the daemon listens; nil where it does not.
     ///
-    /// - Throws: ``ForgeError`` with `.badAddress`.
+    /// - Throws: ``ListenError``.
     public func options() throws -> ListenOptions? {
         guard let address else { return nil }
         return try ListenOptions(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where webhooks are heard: a host and a port of this machine, with TLS where a certificate is given.
+/// Where webhooks are heard and pages are shown: a host and a port of this machine.
 public struct ListenAddress: Sendable, Equatable {
     public var host: String
     /// From 0 to 65535; with 0 the kernel chooses one.
@@ -8,7 +8,7 @@ public struct ListenAddress: Sendable, Equatable {
 
     /// Reads `8787`, `127.0.0.1:8787`, `[::1]:8787` or `hooks.example.org:443`. Without a host it is loopback.
     ///
-    /// - Throws: ``ForgeError`` with `.badAddress`.
+    /// - Throws: ``ListenError``.
     public init(_ text: String) throws {
         var (host, port) = ("127.0.0.1", text[...])
         if let colon = text.lastIndex(of: ":") {
@@ -22,8 +22,8 @@ public struct ListenAddress: Sendable, Equatable {
         guard isName, !host.isEmpty, host.utf8.count <= 253, !port.isEmpty, port.utf8.count <= 5,
             port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(port), number <= 65_535
         else {
-            throw ForgeError(
-                .badAddress, "\"\(text.prefix(100))\" is not an address to listen on; write PORT or HOST:PORT")
+            throw ListenError(
+                "\"\(text.prefix(100))\" is not an address to listen on; write PORT or HOST:PORT")
         }
         (self.host, self.port) = (host, number)
     }
@@ -37,7 +37,7 @@ public struct ListenAddress: Sendable, Equatable {
     public var text: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
-/// How webhooks are heard.
+/// How the daemon listens for webhooks and browsers.
 public struct ListenOptions: Sendable, Equatable {
     public var address: ListenAddress
     /// Files in PEM: the certificate with those that lead to its issuer, and its key. Nil: no TLS.
@@ -48,15 +48,13 @@ public struct ListenOptions: Sendable, Equatable {
     /// Connections that are open at a time; more wait in the kernel.
     public var mostConnections = 1_024
 
-    /// - Throws: ``ForgeError`` with `.badAddress` where other machines would reach it without TLS, or half a pair of files
-    ///   is given.
+    /// - Throws: ``ListenError`` where other machines would reach it without TLS, or half a pair of files is given.
     public init(address: ListenAddress, certificate: String? = nil, key: String? = nil, url: String? = nil) throws {
         guard (certificate == nil) == (key == nil) else {
-            throw ForgeError(.badAddress, "listenCertificate and listenKey go together: both name a file in PEM")
+            throw ListenError("listenCertificate and listenKey go together: both name a file in PEM")
         }
         guard address.isLoopback || certificate != nil else {
-            throw ForgeError(
-                .badAddress,
+            throw ListenError(
                 "other machines reach \(address.text), so it needs TLS: set listenCertificate and listenKey, or listen on "
                     + "127.0.0.1 behind a proxy that has them")
         }
@@ -64,9 +62,14 @@ public struct ListenOptions: Sendable, Equatable {
         self.url = url.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
     }
 
-    /// The root of the URLs that people enter at a forge.
+    /// The root of the URLs that people type, and enter at a forge.
     public var root: String { url ?? "\(certificate == nil ? "http" : "https")://\(address.text)" }
+}
 
-    /// The URL of the webhook of a repository.
-    public func hook(of repository: String) -> String { "\(root)/hooks/\(ForgeRequest.part(repository))" }
+/// Why the daemon can't listen.
+public struct ListenError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// One sentence, which says what to set instead.
+    public var description: String
+
+    init(_ description: String) { self.description = description }
 }

@@ -1,5 +1,3 @@
-import DaemonLog
-import Foundation
 import HTTPTypes
 public import Hummingbird
 import HummingbirdCore
@@ -10,42 +8,40 @@ import NIOHTTPTypes
 import NIOSSL
 public import ServiceLifecycle
 
-/// Hears webhooks over HTTP until its group shuts down, and hands other requests on.
-public struct WebhookServer: Service {
+/// Answers HTTP until its group shuts down.
+///
+/// It bounds what others can make it hold: headers, connections, and the time of each request.
+public struct WebServer: Service {
     /// Longest time for one request to arrive, for a connection to say nothing, and for a reader to take nothing of what
     /// is written to it, in seconds.
     static let deadline = 10.0
 
-    private let endpoint: WebhookEndpoint
+    /// Answers a request; the text is the address at the other end of the connection.
+    public typealias Responder = @Sendable (Request, String) async -> Response
+
     private let options: ListenOptions
     private let deadline: Double
     private let log: Logger
-    private let others: Others?
+    private let answer: Responder
     private let whenListening: @Sendable (_ port: Int) async -> Void
 
-    /// Answers requests that are no webhooks; the text is the address at the other end of the connection.
-    public typealias Others = @Sendable (Request, String) async -> Response
-
-    /// - Parameters:
-    ///   - others: Answers requests whose path does not begin with `/hooks/`; nil: they are refused.
-    ///   - whenListening: Called with the port once it accepts connections.
+    /// - Parameter whenListening: Called with the port once it accepts connections.
     public init(
-        _ endpoint: WebhookEndpoint, options: ListenOptions, log: Logger, others: Others? = nil,
-        whenListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+        _ options: ListenOptions, log: Logger, whenListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in },
+        answer: @escaping Responder
     ) {
-        self.init(
-            endpoint, options: options, deadline: Self.deadline, log: log, others: others, whenListening: whenListening)
+        self.init(options, deadline: Self.deadline, log: log, whenListening: whenListening, answer: answer)
     }
 
-    init(
-        _ endpoint: WebhookEndpoint, options: ListenOptions, deadline: Double, log: Logger, others: Others? = nil,
-        whenListening: @escaping @Sendable (_ port: Int) async -> Void
+    package init(
+        _ options: ListenOptions, deadline: Double, log: Logger,
+        whenListening: @escaping @Sendable (_ port: Int) async -> Void, answer: @escaping Responder
     ) {
-        (self.endpoint, self.options, self.deadline) = (endpoint, options, deadline)
-        (self.log, self.others, self.whenListening) = (log, others, whenListening)
+        (self.options, self.deadline, self.log) = (options, deadline, log)
+        (self.whenListening, self.answer) = (whenListening, answer)
     }
 
-    /// - Throws: ``ForgeError`` with `.badAddress` where the address is taken, or the certificate can't be used.
+    /// - Throws: ``ListenError`` where the address is taken, or the certificate can't be used.
     public func run() async throws {
         let server = try server()
         var quiet = log
@@ -53,23 +49,20 @@ public struct WebhookServer: Service {
         quiet.logLevel = .critical
         let application = Application(
             responder: CallbackResponder { (request: Request, context: ConnectionContext) in
-                await respond(request, from: context.source)
+                await answer(request, context.source)
             },
             server: server,
             configuration: ApplicationConfiguration(
                 address: .hostname(options.address.host, port: options.address.port),
                 availableConnectionsDelegate: MaximumAvailableConnections(options.mostConnections, logger: quiet)),
             onServerRunning: { channel in
-                let port = channel.localAddress?.port ?? options.address.port
-                log.notice("webhooks are heard at \(options.root)/hooks/REPOSITORY", metadata: .code(.webhooksHeard))
-                await whenListening(port)
+                await whenListening(channel.localAddress?.port ?? options.address.port)
             }, logger: quiet)
         do {
             try await application.run()
         } catch let error as IOError {
-            throw ForgeError(
-                .badAddress,
-                "webhooks can't be heard at \(options.address.text): \(error); set `listen` to a free address")
+            throw ListenError(
+                "nothing can be heard at \(options.address.text): \(error); set `listen` to a free address")
         }
     }
 
@@ -88,39 +81,9 @@ public struct WebhookServer: Service {
             tls.minimumTLSVersion = .tlsv12
             return try .tls(http, tlsConfiguration: tls)
         } catch {
-            throw ForgeError(
-                .badAddress, "\(certificate) and \(key) can't be used for TLS: \(error); both must be in PEM")
+            throw ListenError(
+                "\(certificate) and \(key) can't be used for TLS: \(error); both must be in PEM")
         }
-    }
-
-    private func respond(_ request: Request, from source: String) async -> Response {
-        var headers: [String: String] = [:]
-        for field in request.headers where headers[field.name.canonicalName] == nil {
-            headers[field.name.canonicalName] = field.value
-        }
-        let path = request.head.path ?? ""
-        if let others, !path.hasPrefix("/hooks/") { return await others(request, source) }
-        if let refusal = endpoint.refusal(method: request.method.rawValue, path: path, headers: headers) {
-            return response(refusal, closes: true)
-        }
-        do {
-            let body = try await request.body.collect(upTo: WebhookEndpoint.mostBytes)
-            return response(
-                endpoint.answer(path: path, headers: headers, body: Data(body.readableBytesView)), closes: false)
-        } catch is NIOTooManyBytesError {
-            return response(WebhookEndpoint.tooLarge, closes: true)
-        } catch {
-            return response(WebhookEndpoint.Answer(status: 400, text: "the body did not arrive"), closes: true)
-        }
-    }
-
-    /// - Parameter closes: What is left of a body that nobody wants is not read.
-    private func response(_ answer: WebhookEndpoint.Answer, closes: Bool) -> Response {
-        var headers: HTTPFields = [.contentType: "text/plain; charset=utf-8"]
-        if closes { headers[.connection] = "close" }
-        return Response(
-            status: .init(code: answer.status), headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(string: answer.text + "\n")))
     }
 }
 
