@@ -53,11 +53,13 @@ extension Daemon {
             if pages != nil { log.notice("pages are shown at \(listen.root)/", metadata: .code(.pagesShown)) }
             var listen = listen
             listen.mostConnections = OpenFiles.connectionsThatFit
+            let answer = endpoint.responder(others: pages?.responder)
+            let heard = "webhooks are heard at \(listen.root)/hooks/REPOSITORY"
             services.append(
-                WebServer(listen, log: log) { [log, listen] _ in
-                    log.notice(
-                        "webhooks are heard at \(listen.root)/hooks/REPOSITORY", metadata: .code(.webhooksHeard))
-                } answer: { [answer = endpoint.responder(others: pages?.responder)] in await answer($0, $1) })
+                WebServer(
+                    listen, log: log,
+                    whenListening: { [log] _ in log.notice("\(heard)", metadata: .code(.webhooksHeard)) },
+                    answer: answer))
             if let pages { services.append(pages) }
         }
         return services

@@ -27,8 +27,8 @@ public struct WebServer: Service {
 
     /// - Parameter whenListening: Called with the port once it accepts connections.
     public init(
-        _ options: ListenOptions, log: Logger, whenListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in },
-        answer: @escaping Responder
+        _ options: ListenOptions, log: Logger,
+        whenListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }, answer: @escaping Responder
     ) {
         self.init(options, deadline: Self.deadline, log: log, whenListening: whenListening, answer: answer)
     }
