@@ -1,4 +1,5 @@
 import Landing
+import Listening
 import Pages
 import Watching
 import Running

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTypes
-public import Hummingbird
+import Hummingbird
 public import Listening
 import NIOCore
 

@@ -1,3 +1,4 @@
+import Diagnostics
 import Foundation
 
 /// Source: https://docs.github.com/en/rest/pulls/reviews and https://docs.github.com/en/rest/pulls/comments

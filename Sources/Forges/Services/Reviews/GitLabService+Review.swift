@@ -1,3 +1,4 @@
+import Diagnostics
 import Foundation
 
 /// Source: https://docs.gitlab.com/api/discussions/#merge-requests

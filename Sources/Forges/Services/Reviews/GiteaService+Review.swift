@@ -1,3 +1,4 @@
+import Diagnostics
 import Foundation
 
 /// Source: https://docs.gitea.com/api/ (repoCreatePullReview, issueEditComment)
