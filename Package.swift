@@ -354,6 +354,7 @@ let package = Package(
             name: "ForgesTests",
             dependencies: [
                 "Diagnostics", "Forges", "Listening", "Pipeline", "Reports", "Results", "Store", "TestBasics",
+                "TestForge",
                 "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),

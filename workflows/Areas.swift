@@ -97,7 +97,8 @@ let areas = [
         "forges", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/DaemonLog", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Forges", "Sources/Git",
         "Sources/Listening", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store",
-        "Sources/TerminalText", "Sources/TestReports", "Tests/ForgesTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/TerminalText", "Sources/TestReports", "Tests/ForgesTests", "Tests/Support", "Tests/TestBasics",
+        "Tests/TestForge"
     ),
     Area(
         "fuzz", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",

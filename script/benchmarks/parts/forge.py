@@ -13,13 +13,6 @@ from forge import Forge
 RATIO = Unit("", lambda value: f"{value:.2f}")
 
 
-def moment(value):
-    """Seconds since 1970 of a time in JSON."""
-    if isinstance(value, str):
-        return datetime.datetime.fromisoformat(value.replace("Z", "+00:00")).timestamp()
-    return value
-
-
 def free_port():
     with socket.create_server(("127.0.0.1", 0)) as server:
         return server.getsockname()[1]
@@ -68,10 +61,16 @@ class Place:
                 "pull_request": {"number": number, "head": {"sha": head}}})
         return head, started
 
-    def run(self, head):
+    def ended(self, head):
+        """When the verdict was, in seconds since 1970."""
         runs = json.loads(self.bench.run(
             [self.bench.pipectl, "runs", "--json", "--limit", "5"], home=self.home).stdout)
-        return next(run for run in runs if run["head"] == head)
+        number = next(run["id"] for run in runs if run["head"] == head)
+        # A list of runs has whole seconds, a report has milliseconds.
+        report = self.bench.run(
+            [self.bench.pipectl, "report", str(number), "--format", "json"], home=self.home).stdout
+        moment = json.loads(report)["endedAt"].replace("Z", "+00:00")
+        return datetime.datetime.fromisoformat(moment).timestamp()
 
     def settle(self):
         # The run before is archived meanwhile, and the next one's sandbox made.
@@ -89,7 +88,7 @@ class Place:
         """Seconds from a verdict to the request that shows it."""
         head, _ = self.push(is_bad)
         shown = self.forge.shown(head, "completed")
-        ended = moment(self.run(head)["endedAt"])
+        ended = self.ended(head)
         self.settle()
         return shown - ended
 
@@ -97,7 +96,7 @@ class Place:
         """Seconds from a push to the end of its run, both on this machine's clock."""
         head, started = self.push()
         self.forge.shown(head, "completed", 120)
-        ended = moment(self.run(head)["endedAt"])
+        ended = self.ended(head)
         self.settle()
         return ended - started
 
