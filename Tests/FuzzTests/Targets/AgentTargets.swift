@@ -46,8 +46,9 @@ extension FuzzTarget {
                 try TOMLEdit.setTable("mcp_servers.pipectl", ["command = \"pipectl\""], in: text)
             }
         },
-        .pure("paragraph", words: [MarkedParagraph.begin, MarkedParagraph.end, "\n\n"], limit: 64 << 10, corpus: pages)
-        {
+        .pure(
+            "paragraph", words: [MarkedParagraph.begin, MarkedParagraph.end, "\n\n"], limit: 64 << 10, corpus: ruleFiles
+        ) {
             bytes, _ in
             try edited(bytes) { text throws(JSONEdit.Problem) in
                 try MarkedParagraph.set("Ask `pipectl wait`.\n", in: text)
@@ -115,7 +116,7 @@ extension FuzzTarget {
             "a.b = '''\nx\n'''\r\n[[list]]\r\nc = { d = 1 }\r\n", "[mcp_servers.pipectl]\ncommand = \"pipectl\"\n")
     }
 
-    @Sendable private static func pages() throws -> [[UInt8]] {
+    @Sendable private static func ruleFiles() throws -> [[UInt8]] {
         Corpus.texts("# Rules\n\n- one\n", "\(MarkedParagraph.begin)\nold\n\(MarkedParagraph.end)\nrest\n")
     }
 }
