@@ -329,7 +329,8 @@ let package = Package(
         .testTarget(
             name: "ForgesTests",
             dependencies: [
-                "Diagnostics", "Forges", "Pipeline", "Reports", "Results", "Store", "TestBasics", "TestSupport",
+                "Diagnostics", "Forges", "Pipeline", "Reports", "Results", "Store", "TestBasics", "TestForge",
+                "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),

@@ -80,7 +80,7 @@ let areas = [
         "forges", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/DaemonLog", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Forges", "Sources/Git",
         "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText",
-        "Sources/TestReports", "Tests/ForgesTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/TestReports", "Tests/ForgesTests", "Tests/Support", "Tests/TestBasics", "Tests/TestForge"
     ),
     Area(
         "fuzz", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",

@@ -20,8 +20,8 @@ struct PagesCommand: AsyncParsableCommand {
     func run() async throws {
         let client = try await DaemonClient<DaemonRequest, DaemonReply>.connect(path: try state.folder().socket)
         let reply = try await client.ask(.pagesLink)
-        if let refusal = reply.refusal { throw refusal }
-        guard case .pagesLink(let link) = reply else {
+        if let refusal = reply?.refusal { throw refusal }
+        guard case .pagesLink(let link)? = reply else {
             throw CommandEnd(code: 3, message: "the daemon made no link; is it another version of pipectl?")
         }
         guard !printsLink, let program = Self.opener, await Self.open(link, with: program) else {

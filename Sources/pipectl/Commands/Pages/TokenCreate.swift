@@ -2,6 +2,7 @@ public import ArgumentParser
 import Client
 import Control
 import Foundation
+import Pipeline
 import Results
 
 struct TokenCreate: AsyncParsableCommand {
