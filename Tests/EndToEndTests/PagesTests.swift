@@ -96,6 +96,12 @@ import Testing
                         "\(root)/api/v1/runs/1/rerun", bench, "-X", "POST", "-H", "Authorization: Bearer \(token)"
                     )
                     .body.contains("\"run\" : 2"))
+                try await daemon.event(.runNeedsApproval, run: 2)
+                #expect(
+                    try await get(
+                        "\(root)/api/v1/runs/2/approve", bench, "-X", "POST", "-H", "Authorization: Bearer \(token)"
+                    )
+                    .status == "200")
                 try await daemon.ended(2)
                 #expect(try await bench.report(2).askedBy == "token laptop")
 
