@@ -214,7 +214,8 @@ let package = Package(
             name: "Daemon",
             dependencies: [
                 "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Delivery", "Diagnostics", "Engine",
-                "Evaluating", "Forges", "Listening", "Git", "LandedChanges", "Landing", "MergeQueue", "Pages", "Pipeline", "Preparing", "ProofKeys",
+                "Evaluating", "Forges", "Listening", "Git", "LandedChanges", "Landing", "MergeQueue", "Pages",
+                "Pipeline", "Preparing", "ProofKeys",
                 "Reports", "Results", "Running", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText",
                 "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
