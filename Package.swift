@@ -214,7 +214,8 @@ let package = Package(
             name: "Daemon",
             dependencies: [
                 "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Delivery", "Diagnostics", "Engine",
-                "Evaluating", "Forges", "Listening", "Git", "LandedChanges", "Landing", "MergeQueue", "Pages", "Pipeline", "Preparing", "ProofKeys",
+                "Evaluating", "Forges", "Listening", "Git", "LandedChanges", "Landing", "MergeQueue", "Pages",
+                "Pipeline", "Preparing", "ProofKeys",
                 "Reports", "Results", "Running", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText",
                 "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
@@ -399,10 +400,9 @@ let package = Package(
         .testTarget(
             name: "AppStoreTests",
             dependencies: [
-                "AppStore", "Delivery", "Pipeline", "TestBasics",
+                "AppStore", "Delivery", "Pipeline", "TestForge",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "JWTKit", package: "jwt-kit"),
-                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: settings),
