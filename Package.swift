@@ -312,12 +312,13 @@ let package = Package(
         .target(
             name: "Delivery",
             dependencies: [
-                "Concurrency", "Engine", "ForgeConnection", "Forges", "Pipeline", "Reports", "Results", "Sandbox", "Signing",
+                "Concurrency", "Engine", "ForgeConnection", "Pipeline", "Reports", "Results", "Sandbox", "Signing",
                 "Store",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
