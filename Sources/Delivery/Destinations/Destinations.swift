@@ -1,26 +1,21 @@
-package import ForgeConnection
-import Foundation
 package import Pipeline
-package import Store
 
 /// Makes the publisher of a destination, with what it needs.
 package struct Destinations: Sendable {
     /// Makes the publisher for TestFlight.
     package typealias TestFlights = @Sendable (_ testFlight: TestFlight, _ key: [UInt8]) throws -> any Publisher
 
-    private let index: Store.Index
-    private let credentials: ForgeCredentialStore
+    /// Finds the connection of a repository with its forge.
+    package typealias Connections = @Sendable (_ repository: String) async throws -> ForgeAccess
+
+    private let connection: Connections
     private let work: String
     private let testFlight: TestFlights
 
-    /// - Parameters:
-    ///   - credentials: Those of the connections with forges.
-    ///   - work: An absolute path of a folder, which is made when it is needed, for private files that are soon gone.
-    package init(
-        index: Store.Index, credentials: ForgeCredentialStore, work: String, testFlight: @escaping TestFlights
-    ) {
-        self.index = index
-        self.credentials = credentials
+    /// - Parameter work: An absolute path of a folder, which is made when it is needed, for private files that are soon
+    ///   gone.
+    package init(work: String, connection: @escaping Connections, testFlight: @escaping TestFlights) {
+        self.connection = connection
         self.work = work
         self.testFlight = testFlight
     }
@@ -43,8 +38,8 @@ package struct Destinations: Sendable {
         switch destination {
         case .forge(let draft, let prerelease):
             return ForgeReleasePublisher(
-                access: try await access(repository), isDraft: draft, isPrerelease: prerelease)
-        case .packages(let name): return PackagesPublisher(access: try await access(repository), name: name)
+                access: try await connection(repository), isDraft: draft, isPrerelease: prerelease)
+        case .packages(let name): return PackagesPublisher(access: try await connection(repository), name: name)
         case .registry(let address, let name):
             return RegistryPublisher(repository: address, credentials: try name.map(secret))
         case .folder(let path): return FolderPublisher(folder: path)
@@ -57,19 +52,5 @@ package struct Destinations: Sendable {
             return HomebrewPublisher(tap: tap, formula: formula, token: try name.map(secret), work: work)
         case .testFlight(let flight): return try testFlight(flight, try secret(flight.key))
         }
-    }
-
-    private func access(_ repository: String) async throws -> ForgeAccess {
-        do {
-            guard let record = try await index.forges().first(where: { $0.repository == repository }) else {
-                throw DeliveryProblem(
-                    .refused, "\(repository) is not connected with a forge; run `pipectl forge connect URL`")
-            }
-            guard let (credential, _) = try credentials.credential(for: repository) else {
-                throw DeliveryProblem(
-                    .refused, "\(repository) has no credential for its forge; run `pipectl forge connect URL`")
-            }
-            return ForgeAccess(address: try ForgeAddress(json: record.address), credential: credential)
-        } catch let error as ForgeError { throw DeliveryProblem(.refused, error.description) }
     }
 }

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 package import ForgeConnection
+package import Store
 
 /// The connection of a repository with its forge.
 package struct ForgeAccess: Sendable {
@@ -10,6 +11,23 @@ package struct ForgeAccess: Sendable {
     package init(address: ForgeAddress, credential: ForgeCredential) {
         self.address = address
         self.credential = credential
+    }
+
+    /// The connection of the repository `name`.
+    ///
+    /// - Throws: ``DeliveryProblem`` with `.refused` where there is none; errors of the store.
+    package init(of name: String, in index: Store.Index, _ credentials: ForgeCredentialStore) async throws {
+        do {
+            guard let record = try await index.forges().first(where: { $0.repository == name }) else {
+                throw DeliveryProblem(
+                    .refused, "\(name) is not connected with a forge; run `pipectl forge connect URL`")
+            }
+            guard let (credential, _) = try credentials.credential(for: name) else {
+                throw DeliveryProblem(
+                    .refused, "\(name) has no credential for its forge; run `pipectl forge connect URL`")
+            }
+            self.init(address: try ForgeAddress(json: record.address), credential: credential)
+        } catch let error as ForgeError { throw DeliveryProblem(.refused, error.description) }
     }
 
     /// Runs `body` with a session, whose connections are closed afterwards.
