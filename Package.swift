@@ -167,7 +167,8 @@ let package = Package(
         .target(
             name: "Preparing",
             dependencies: [
-                "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "ForgeConnection", "Forges", "Listening", "Git",
+                "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "ForgeConnection", "Forges",
+                "Listening", "Git",
                 "Pipeline", "PlanOrder", "PlanRules", "ProofKeys", "Reports", "Results", "Sandbox", "Settings",
                 "StateFiles", "Store", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
@@ -213,7 +214,8 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "AppStore", "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Delivery", "Diagnostics", "Engine",
+                "AppStore", "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Delivery", "Diagnostics",
+                "Engine",
                 "Evaluating", "ForgeConnection", "Forges", "Listening", "Git", "LandedChanges", "Landing", "MergeQueue",
                 "Pages", "Pipeline", "Preparing", "ProofKeys",
                 "Reports", "Results", "Running", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText",
@@ -249,7 +251,8 @@ let package = Package(
         .target(
             name: "DaemonSettings",
             dependencies: [
-                "DaemonLog", "ForgeConnection", "Forges", "Listening", "Git", "Pipeline", "Preparing", "Settings", "StateFiles",
+                "DaemonLog", "ForgeConnection", "Forges", "Listening", "Git", "Pipeline", "Preparing", "Settings",
+                "StateFiles",
                 "Watching",
             ],
             swiftSettings: settings),
@@ -287,7 +290,8 @@ let package = Package(
         .target(
             name: "Forges",
             dependencies: [
-                "Concurrency", "DaemonLog", "Diagnostics", "ForgeConnection", "Listening", "Pipeline", "Reports", "Results", "Store",
+                "Concurrency", "DaemonLog", "Diagnostics", "ForgeConnection", "Listening", "Pipeline", "Reports",
+                "Results", "Store",
                 "TerminalText",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -346,7 +350,8 @@ let package = Package(
         .target(
             name: "Client",
             dependencies: [
-                "Archive", "Control", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "Pipeline", "Preparing",
+                "Archive", "Control", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "Pipeline",
+                "Preparing",
                 "Reports", "Results", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText", "Watching",
                 "WorkflowPrograms",
                 "Workspaces",
@@ -365,7 +370,8 @@ let package = Package(
             name: "pipectl",
             dependencies: [
                 "AgentTools", "Archive", "Client", "Control", "Daemon", "DaemonLog", "DaemonSettings", "Engine",
-                "Evaluating", "ForgeConnection", "Forges", "Git", "LandedChanges", "MCP", "Pipeline", "PlanRules", "Preparing",
+                "Evaluating", "ForgeConnection", "Forges", "Git", "LandedChanges", "MCP", "Pipeline", "PlanRules",
+                "Preparing",
                 "ProjectSetup", "Reports", "Results", "Sandbox", "Secrets", "Settings", "StateFiles", "Store",
                 "SystemCalls", "TerminalText", "TestIntegrity", "TestReports", "Watching", "WorkflowPrograms",
                 "Workspaces",
@@ -397,7 +403,8 @@ let package = Package(
         .testTarget(
             name: "ForgesTests",
             dependencies: [
-                "Diagnostics", "ForgeConnection", "Forges", "Listening", "Pipeline", "Reports", "Results", "Store", "TestBasics",
+                "Diagnostics", "ForgeConnection", "Forges", "Listening", "Pipeline", "Reports", "Results", "Store",
+                "TestBasics",
                 "TestForge",
                 "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -415,7 +422,8 @@ let package = Package(
         // Publishes one release, so that a test can kill it.
         .executableTarget(
             name: "publish-once",
-            dependencies: ["Delivery", "ForgeConnection", "Pipeline"], path: "Tests/PublishOnce", swiftSettings: settings),
+            dependencies: ["Delivery", "ForgeConnection", "Pipeline"], path: "Tests/PublishOnce",
+            swiftSettings: settings),
         .testTarget(
             name: "DeliveryTests",
             dependencies: [
@@ -601,7 +609,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Archive", "Control", "Daemon", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "Landing", "MergeQueue",
+                "Archive", "Control", "Daemon", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "Landing",
+                "MergeQueue",
                 "Pipeline", "Preparing", "Results", "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit",
                 "Store", "TestBasics", "TestSupport", "Watching", "Workspaces",
                 .product(name: "GRDB", package: "GRDB.swift"),
