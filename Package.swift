@@ -318,7 +318,7 @@ let package = Package(
         .target(
             name: "ProjectSetup",
             dependencies: [
-                "Engine", "Git", "Pipeline", "Results", "TerminalText", "WorkflowPrograms",
+                "Engine", "Git", "Pipeline", "Results", "Sandbox", "TerminalText", "WorkflowPrograms",
             ],
             swiftSettings: settings),
         .target(
