@@ -185,7 +185,7 @@ let package = Package(
         .target(
             name: "Running",
             dependencies: [
-                "Archive", "Concurrency", "Control", "DaemonLog", "Engine", "Evaluating", "Git", "Masking",
+                "Archive", "Concurrency", "Control", "DaemonLog", "Delivery", "Engine", "Evaluating", "Git", "Masking",
                 "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Sandbox", "Secrets", "StateFiles",
                 "Store", "TerminalText", "TestIntegrity", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
@@ -213,10 +213,8 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "Evaluating",
-                "Forges",
-                "Listening",
-                "Git", "LandedChanges", "Landing", "MergeQueue", "Pages", "Pipeline", "Preparing", "ProofKeys",
+                "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Delivery", "Diagnostics", "Engine",
+                "Evaluating", "Forges", "Listening", "Git", "LandedChanges", "Landing", "MergeQueue", "Pages", "Pipeline", "Preparing", "ProofKeys",
                 "Reports", "Results", "Running", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText",
                 "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
@@ -292,9 +290,16 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "Signing",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            swiftSettings: settings),
+        .target(
             name: "Delivery",
             dependencies: [
-                "Concurrency", "Forges", "Pipeline", "Results", "Store",
+                "Concurrency", "Engine", "Forges", "Pipeline", "Reports", "Results", "Signing", "Store",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),

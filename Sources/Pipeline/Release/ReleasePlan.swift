@@ -16,6 +16,21 @@ public struct ReleasePlan: Sendable, Equatable, Codable {
     }
 }
 
+extension Plan {
+    /// The release that one of the steps makes.
+    package var release: ReleasePlan? {
+        for step in steps { if case .release(let plan) = step.action { return plan } }
+        return nil
+    }
+
+    /// Whether a step publishes a release.
+    package var publishes: Bool {
+        steps.contains { step in
+            if case .publish = step.action { true } else { false }
+        }
+    }
+}
+
 /// Where a release's version comes from. The build number is always the number of commits in the first-parent history.
 public enum VersionRule: Sendable, Equatable, Codable {
     /// The tag that started the run, without the prefix: `v1.2.0` is 1.2.0.

@@ -23,6 +23,14 @@ enum HelpExamples {
             ("pipectl run publish --param version=1.2.0 --ref v1.2.0", ""),
             ("pipectl run test --repository website --ref main", "from anywhere"),
         ],
+        "releases": [("pipectl releases", ""), ("pipectl releases --repository website --json", "")],
+        "release show": [("pipectl release show", "the newest"), ("pipectl release show 1.2.0 --json", "")],
+        "release notes": [
+            ("pipectl release notes 1.2.0 > notes.md", ""),
+            ("pipectl release notes 1.2.0 --file notes.md", "before it is published"),
+        ],
+        "release files": [("pipectl release files 1.2.0 --output dist", "")],
+        "release yank": [("pipectl release yank 1.2.0 --reason 'it loses data'", "")],
         "integrity": [
             ("pipectl integrity", "this commit, compared with the target that a daemon knows"),
             ("pipectl integrity --against main", "compared with main"),

@@ -1,0 +1,1 @@
+// App Store Connect: see the publisher of TestFlight.
