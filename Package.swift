@@ -214,7 +214,8 @@ let package = Package(
             name: "Daemon",
             dependencies: [
                 "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Delivery", "Diagnostics", "Engine",
-                "Evaluating", "Forges", "Listening", "Git", "LandedChanges", "Landing", "MergeQueue", "Pages", "Pipeline", "Preparing", "ProofKeys",
+                "Evaluating", "Forges", "Listening", "Git", "LandedChanges", "Landing", "MergeQueue", "Pages",
+                "Pipeline", "Preparing", "ProofKeys",
                 "Reports", "Results", "Running", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText",
                 "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
@@ -347,7 +348,8 @@ let package = Package(
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "AgentTools", "Archive", "Client", "Control", "Daemon", "DaemonLog", "DaemonSettings", "Engine",
+                "AgentTools", "Archive", "Client", "Control", "Daemon", "DaemonLog", "DaemonSettings", "Delivery",
+                "Engine",
                 "Evaluating", "Forges", "Git", "LandedChanges", "MCP", "Pipeline", "PlanRules", "Preparing",
                 "ProjectSetup", "Reports", "Results", "Sandbox", "Secrets", "Settings", "StateFiles", "Store",
                 "SystemCalls", "TerminalText", "TestIntegrity", "TestReports", "Watching", "WorkflowPrograms",
@@ -596,12 +598,13 @@ let package = Package(
         .testTarget(
             name: "ProjectSetupTests",
             dependencies: [
-                "ProjectSetup", "TestBasics", "TestSupport",
+                "ProjectSetup", "Sandbox", "TestBasics", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "pipectlTests",
             dependencies: [
-                "Client", "Control", "Git", "pipectl", "Pipeline", "Preparing", "Reports", "Results", "Settings",
+                "Client", "Control", "Delivery", "Git", "pipectl", "Pipeline", "Preparing", "Reports", "Results",
+                "Settings",
                 "StateFiles", "TestBasics", "TestSupport", "Watching",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
