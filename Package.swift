@@ -167,7 +167,7 @@ let package = Package(
         .target(
             name: "Preparing",
             dependencies: [
-                "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "Forges", "Listening", "Git",
+                "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "ForgeConnection", "Forges", "Listening", "Git",
                 "Pipeline", "PlanOrder", "PlanRules", "ProofKeys", "Reports", "Results", "Sandbox", "Settings",
                 "StateFiles", "Store", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
@@ -214,8 +214,8 @@ let package = Package(
             name: "Daemon",
             dependencies: [
                 "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Delivery", "Diagnostics", "Engine",
-                "Evaluating", "Forges", "Listening", "Git", "LandedChanges", "Landing", "MergeQueue", "Pages",
-                "Pipeline", "Preparing", "ProofKeys",
+                "Evaluating", "ForgeConnection", "Forges", "Listening", "Git", "LandedChanges", "Landing", "MergeQueue",
+                "Pages", "Pipeline", "Preparing", "ProofKeys",
                 "Reports", "Results", "Running", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText",
                 "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
@@ -248,7 +248,7 @@ let package = Package(
         .target(
             name: "DaemonSettings",
             dependencies: [
-                "DaemonLog", "Forges", "Listening", "Git", "Pipeline", "Preparing", "Settings", "StateFiles",
+                "DaemonLog", "ForgeConnection", "Forges", "Listening", "Git", "Pipeline", "Preparing", "Settings", "StateFiles",
                 "Watching",
             ],
             swiftSettings: settings),
@@ -271,15 +271,27 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "ForgeConnection",
+            dependencies: [
+                "Concurrency",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .target(
             name: "Forges",
             dependencies: [
-                "Concurrency", "DaemonLog", "Diagnostics", "Listening", "Pipeline", "Reports", "Results", "Store",
+                "Concurrency", "DaemonLog", "Diagnostics", "ForgeConnection", "Listening", "Pipeline", "Reports", "Results", "Store",
                 "TerminalText",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -300,7 +312,8 @@ let package = Package(
         .target(
             name: "Delivery",
             dependencies: [
-                "Concurrency", "Engine", "Forges", "Pipeline", "Reports", "Results", "Signing", "Store",
+                "Concurrency", "Engine", "ForgeConnection", "Forges", "Pipeline", "Reports", "Results", "Sandbox", "Signing",
+                "Store",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -311,11 +324,12 @@ let package = Package(
         .target(
             name: "AppStore",
             dependencies: [
-                "Delivery", "Pipeline",
+                "Concurrency", "Delivery", "Pipeline",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -330,7 +344,7 @@ let package = Package(
         .target(
             name: "Client",
             dependencies: [
-                "Archive", "Control", "DaemonLog", "Engine", "Forges", "Git", "Pipeline", "Preparing",
+                "Archive", "Control", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "Pipeline", "Preparing",
                 "Reports", "Results", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText", "Watching",
                 "WorkflowPrograms",
                 "Workspaces",
@@ -350,7 +364,8 @@ let package = Package(
             dependencies: [
                 "AgentTools", "Archive", "Client", "Control", "Daemon", "DaemonLog", "DaemonSettings", "Delivery",
                 "Engine",
-                "Evaluating", "Forges", "Git", "LandedChanges", "MCP", "Pipeline", "PlanRules", "Preparing",
+                "Evaluating", "ForgeConnection", "Forges", "Git", "LandedChanges", "MCP", "Pipeline", "PlanRules",
+                "Preparing",
                 "ProjectSetup", "Reports", "Results", "Sandbox", "Secrets", "Settings", "StateFiles", "Store",
                 "SystemCalls", "TerminalText", "TestIntegrity", "TestReports", "Watching", "WorkflowPrograms",
                 "Workspaces",
@@ -382,7 +397,7 @@ let package = Package(
         .testTarget(
             name: "ForgesTests",
             dependencies: [
-                "Diagnostics", "Forges", "Listening", "Pipeline", "Reports", "Results", "Store", "TestBasics",
+                "Diagnostics", "ForgeConnection", "Forges", "Listening", "Pipeline", "Reports", "Results", "Store", "TestBasics",
                 "TestForge",
                 "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -395,6 +410,16 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "AppStoreTests",
+            dependencies: [
+                "AppStore", "Delivery", "Pipeline", "TestBasics",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: settings),
         .testTarget(
@@ -488,7 +513,7 @@ let package = Package(
                 "Archive", "Git", "Pipeline", "Results", "Store", "TestBasics", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            swiftSettings: settings),
+            exclude: ["States"], swiftSettings: settings),
         .testTarget(
             name: "StateFilesTests",
             dependencies: [
@@ -562,7 +587,7 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Archive", "Control", "Daemon", "DaemonLog", "Engine", "Forges", "Git", "Landing", "MergeQueue",
+                "Archive", "Control", "Daemon", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "Landing", "MergeQueue",
                 "Pipeline", "Preparing", "Results", "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit",
                 "Store", "TestBasics", "TestSupport", "Watching", "Workspaces",
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -66,7 +66,8 @@ public final class Daemon: Sendable {
             state: state, options: options, tools: tools,
             pool: SlotPool(slots: options.slots, capacities: options.capacities), workspaces: workspaces,
             monitor: RunMonitor(live: board, events: scheduler.events, scheduler: scheduler),
-            waiters: ApprovalWaiters(), delivery: DeliveryService(state, repositories), bundle: { try await bundles.bundle($0) }, log: log)
+            waiters: ApprovalWaiters(), delivery: DeliveryService(state, repositories),
+            bundle: { try await bundles.bundle($0) }, log: log)
         work = RunWork(
             scheduler: scheduler,
             execution: RunExecution(pipelines: pipelines, repositories: repositories, health: health, log: log),

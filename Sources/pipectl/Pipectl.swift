@@ -33,7 +33,8 @@ struct Pipectl: AsyncParsableCommand {
             CommandGroup(
                 name: "Reports",
                 subcommands: [
-                    Runs.self, Show.self, Releases.self, ReleaseCommand.self, Logs.self, ReportCommand.self, Compare.self, Bisect.self, Landed.self,
+                    Runs.self, Show.self, Releases.self, ReleaseCommand.self, Logs.self, ReportCommand.self,
+                    Compare.self, Bisect.self, Landed.self,
                     ResultsCommand.self, MergeTree.self, ArtifactsCommand.self,
                     History.self, Flaky.self, Slowest.self, Schema.self,
                 ]),

@@ -1,14 +1,14 @@
 import Concurrency
-import Foundation
+package import Foundation
 import JWTKit
 
 /// Tokens of a GitHub App's installation: requested on demand, cached in memory, renewed before they expire.
 ///
 /// Only one request runs at a time; other callers wait for the same answer. Source:
 /// https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app
-actor InstallationTokens {
+package actor InstallationTokens {
     /// How long before its expiry a token is renewed, in seconds.
-    static let margin = 300.0
+    package static let margin = 300.0
 
     private let appID: String
     private let key: Insecure.RSA.PrivateKey
@@ -20,7 +20,7 @@ actor InstallationTokens {
     private let requests = SingleFlight<String>()
 
     /// - Throws: ``ForgeError`` with `.badCredential` if the key is not RSA in PEM.
-    init(
+    package init(
         appID: String, privateKey: String, client: ForgeClient, project: String,
         now: @escaping @Sendable () -> Date = { Date() }
     ) throws {
@@ -37,13 +37,13 @@ actor InstallationTokens {
     }
 
     /// A token that is valid for at least ``margin`` more seconds, or else the newest one.
-    func token() async throws -> String {
+    package func token() async throws -> String {
         if let newest, newest.end.timeIntervalSince(now()) > Self.margin { return newest.token }
         return try await requests.value(for: project) { try await renewed() }
     }
 
     /// Forgets `token`, which the forge rejected. A newer token stays.
-    func discard(_ token: String) {
+    package func discard(_ token: String) {
         if newest?.token == token { newest = nil }
     }
 
@@ -73,7 +73,7 @@ actor InstallationTokens {
     }
 
     /// The App's own token: RS256, valid for nine minutes, issued one minute in the past because clocks differ.
-    func appToken() async throws -> String {
+    package func appToken() async throws -> String {
         struct Claims: JWTPayload {
             var iat: IssuedAtClaim
             var exp: ExpirationClaim

@@ -95,3 +95,20 @@ public struct ForgeAddress: Sendable, Equatable, Codable {
 
     private static func isLoopback(_ host: String) -> Bool { ["localhost", "127.0.0.1", "::1"].contains(host) }
 }
+
+extension ForgeAddress {
+    /// The connection as the store keeps it. Throws an error of the encoder.
+    public func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+
+    public init(json: String) throws {
+        do {
+            self = try JSONDecoder().decode(ForgeAddress.self, from: Data(json.utf8))
+        } catch {
+            throw ForgeError(.badAddress, "the connection was stored by another version of pipectl; connect it again")
+        }
+    }
+}

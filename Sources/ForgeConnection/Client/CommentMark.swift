@@ -5,22 +5,22 @@ import Foundation
 ///
 /// Nobody can know the code before pipectl wrote it. So the oldest comment with the code is pipectl's own; a copy is
 /// newer.
-struct CommentMark: Sendable {
+package struct CommentMark: Sendable {
     private let key: SymmetricKey
-    let project: String
+    package let project: String
 
-    init(_ credential: ForgeCredential, project: String) {
+    package init(_ credential: ForgeCredential, project: String) {
         key = SymmetricKey(data: SHA256.hash(data: Data(credential.text.utf8)))
         self.project = project
     }
 
-    func text(_ change: Int) -> String { text("comment \(project) \(change)", change) }
+    package func text(_ change: Int) -> String { text("comment \(project) \(change)", change) }
 
     /// The mark of the answer to a comment at a change.
-    func answer(to comment: Int, change: Int) -> String { text("answer \(project) \(comment)", change) }
+    package func answer(to comment: Int, change: Int) -> String { text("answer \(project) \(comment)", change) }
 
     /// The mark of a comment about a subject that no other comment of pipectl is about.
-    func text(_ subject: String, _ change: Int) -> String {
+    package func text(_ subject: String, _ change: Int) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Data(subject.utf8), using: key)
         return "<!-- pipectl \(change) \(code.prefix(12).map { String(format: "%02x", $0) }.joined()) -->"
     }

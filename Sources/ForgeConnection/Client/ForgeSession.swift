@@ -1,12 +1,12 @@
-import AsyncHTTPClient
-import Foundation
+package import AsyncHTTPClient
+package import Foundation
 
 /// Access to a forge's API with one credential.
-struct ForgeSession: Sendable {
-    let address: ForgeAddress
-    let client: ForgeClient
+package struct ForgeSession: Sendable {
+    package let address: ForgeAddress
+    package let client: ForgeClient
     /// Marks the comments that pipectl writes with this credential.
-    let mark: CommentMark
+    package let mark: CommentMark
     private let authorization: Authorization
 
     private enum Authorization: Sendable {
@@ -15,7 +15,7 @@ struct ForgeSession: Sendable {
     }
 
     /// - Throws: ``ForgeError`` with `.badCredential`: an App at a forge without Apps, or a key that can't be read.
-    init(
+    package init(
         _ address: ForgeAddress, _ credential: ForgeCredential, http: HTTPClient,
         now: @escaping @Sendable () -> Date = { Date() }
     ) throws {
@@ -39,19 +39,27 @@ struct ForgeSession: Sendable {
     }
 
     /// Whether the credential is a GitHub App: only an App may write check runs.
-    var isApp: Bool {
+    package var isApp: Bool {
         if case .installation = authorization { return true }
         return false
     }
 
     /// The App's own token, for requests about the App itself; nil if the credential is a token.
-    func appAuthorization() async throws -> (name: String, value: String)? {
+    package func appAuthorization() async throws -> (name: String, value: String)? {
         guard case .installation(let tokens) = authorization else { return nil }
         return ("Authorization", "Bearer \(try await tokens.appToken())")
     }
 
+    /// The header with the credential.
+    package func authorization() async throws -> (name: String, value: String) {
+        switch authorization {
+        case .fixed(let name, let value): (name, value)
+        case .installation(let tokens): ("Authorization", "Bearer \(try await tokens.token())")
+        }
+    }
+
     /// Sends `request`. If the forge rejects an installation token, it gets a new one and tries once more.
-    func send(_ request: ForgeRequest) async throws -> ForgeAnswer {
+    package func send(_ request: ForgeRequest) async throws -> ForgeAnswer {
         switch authorization {
         case .fixed(let name, let value):
             return try await client.send(request, authorization: (name: name, value: value))
@@ -68,7 +76,7 @@ struct ForgeSession: Sendable {
     }
 
     /// All pages of a list, at most `most` pages of a hundred entries.
-    func pages<Value: Decodable & Sendable>(
+    package func pages<Value: Decodable & Sendable>(
         _ path: String, _ query: [String: String] = [:], of type: Value.Type, most: Int = 30
     ) async throws -> [Value] {
         let size = address.kind == .gitea || address.kind == .forgejo ? "limit" : "per_page"

@@ -1,3 +1,4 @@
+public import ForgeConnection
 import Foundation
 
 /// The GitHub App that a team registers for pipectl: its permissions and events, once.

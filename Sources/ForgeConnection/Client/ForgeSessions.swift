@@ -1,14 +1,14 @@
 import Synchronization
 
 /// The session of one connection, made when it is first wanted: what goes out and what comes in share its tokens.
-final class ForgeSessions: Sendable {
+package final class ForgeSessions: Sendable {
     private let made = Mutex<ForgeSession?>(nil)
     private let make: @Sendable () throws -> ForgeSession
 
-    init(_ make: @escaping @Sendable () throws -> ForgeSession) { self.make = make }
+    package init(_ make: @escaping @Sendable () throws -> ForgeSession) { self.make = make }
 
     /// - Throws: ``ForgeError`` with `.badCredential`: it is tried again with the next call.
-    func session() throws -> ForgeSession {
+    package func session() throws -> ForgeSession {
         try made.withLock { made in
             if let made { return made }
             let session = try make()

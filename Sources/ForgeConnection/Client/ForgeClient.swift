@@ -1,19 +1,19 @@
-import AsyncHTTPClient
-import Foundation
-import NIOCore
+package import AsyncHTTPClient
+package import Foundation
+package import NIOCore
 import NIOHTTP1
 import NIOHTTPCompression
 
 /// A forge's answer with a status below 400.
-struct ForgeAnswer: Sendable {
-    var status: Int
-    var headers: [String: String]
-    var body: Data
+package struct ForgeAnswer: Sendable {
+    package var status: Int
+    package var headers: [String: String]
+    package var body: Data
 
     /// Decodes the body as JSON. The API's key `target_url` becomes `targetUrl`.
     ///
     /// - Throws: ``ForgeError`` with `.badAnswer`.
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    package func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         do {
             let decoder = JSONDecoder()
             decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -25,22 +25,41 @@ struct ForgeAnswer: Sendable {
 }
 
 /// One request to a forge: method, path below the API's root, query, and JSON body.
-struct ForgeRequest: Sendable {
-    var method: Method
+package struct ForgeRequest: Sendable {
+    package var method: Method
     /// The path below the root, beginning with a slash. Use ``ForgeRequest/part(_:)`` for untrusted components.
-    var path: String
-    var query: [String: String] = [:]
-    var body: Data?
+    package var path: String
+    package var query: [String: String] = [:]
+    package var body: Data?
     /// Names the answer that is known: the forge answers 304 where it is still the same.
-    var etag: String?
+    package var etag: String?
+    /// A body that is streamed from a file, in place of ``body``.
+    package var upload: ForgeUpload?
+    /// The address, where it is not below the API's root. The credential goes there, so whoever sets it has checked it.
+    package var address: String?
 
-    enum Method: String, Sendable { case get = "GET", post = "POST", put = "PUT", patch = "PATCH" }
+    package enum Method: String, Sendable {
+        case get = "GET", post = "POST", put = "PUT", patch = "PATCH", delete = "DELETE"
+    }
 
-    static func get(_ path: String, _ query: [String: String] = [:]) -> ForgeRequest {
+    package init(
+        method: Method, path: String, query: [String: String] = [:], body: Data? = nil, etag: String? = nil,
+        upload: ForgeUpload? = nil, address: String? = nil
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.body = body
+        self.etag = etag
+        self.upload = upload
+        self.address = address
+    }
+
+    package static func get(_ path: String, _ query: [String: String] = [:]) -> ForgeRequest {
         ForgeRequest(method: .get, path: path, query: query)
     }
 
-    static func send(
+    package static func send(
         _ method: Method, _ path: String, _ body: some Encodable,
         keys: JSONEncoder.KeyEncodingStrategy = .convertToSnakeCase
     ) throws -> ForgeRequest {
@@ -51,7 +70,7 @@ struct ForgeRequest: Sendable {
     }
 
     /// `text` as one component of a path.
-    static func part(_ text: String) -> String {
+    package static func part(_ text: String) -> String {
         text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-_.~")))
             ?? ""
     }
@@ -61,23 +80,29 @@ struct ForgeRequest: Sendable {
 ///
 /// Each request has a deadline and each answer a size limit. Redirects are not followed, since the token must reach no
 /// other host.
-struct ForgeClient: Sendable {
+package struct ForgeClient: Sendable {
     /// The longest time from the start of a request to the last byte of its answer.
-    static let deadline = TimeAmount.seconds(20)
+    package static let deadline = TimeAmount.seconds(20)
     /// The largest answer, in bytes.
-    static let mostBytes = 8 << 20
+    package static let mostBytes = 8 << 20
 
-    let root: String
+    package let root: String
     /// Headers of every request, such as `Accept`.
-    let headers: [(String, String)]
-    let http: HTTPClient
-    var now: @Sendable () -> Date = { Date() }
+    package let headers: [(String, String)]
+    package let http: HTTPClient
+    package var now: @Sendable () -> Date = { Date() }
 
-    /// Sends `request` with `authorization` as the name and value of its header.
-    ///
-    /// - Throws: ``ForgeError``; `CancellationError`.
+    package init(
+        root: String, headers: [(String, String)], http: HTTPClient, now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.root = root
+        self.headers = headers
+        self.http = http
+        self.now = now
+    }
+
     /// How all requests are sent: no redirects, bounded times and sizes.
-    static var configuration: HTTPClient.Configuration {
+    package static var configuration: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow, timeout: .init(connect: .seconds(10), read: .seconds(20)))
         configuration.connectionPool.idleTimeout = .seconds(30)
@@ -85,15 +110,18 @@ struct ForgeClient: Sendable {
         return configuration
     }
 
-    func send(_ request: ForgeRequest, authorization: (name: String, value: String)) async throws -> ForgeAnswer {
+    /// Sends `request` with `authorization` as the name and value of its header.
+    ///
+    /// - Throws: ``ForgeError``; `CancellationError`.
+    package func send(_ request: ForgeRequest, authorization: (name: String, value: String)) async throws -> ForgeAnswer {
         try await send(request, and: [authorization])
     }
 
     /// Sends a request that needs no authorization, or has it in its body.
-    func send(_ request: ForgeRequest) async throws -> ForgeAnswer { try await send(request, and: []) }
+    package func send(_ request: ForgeRequest) async throws -> ForgeAnswer { try await send(request, and: []) }
 
     private func send(_ request: ForgeRequest, and more: [(name: String, value: String)]) async throws -> ForgeAnswer {
-        var message = HTTPClientRequest(url: root + request.path + Self.query(request.query))
+        var message = HTTPClientRequest(url: (request.address ?? root + request.path) + Self.query(request.query))
         message.method = HTTPMethod(rawValue: request.method.rawValue)
         for (name, value) in headers { message.headers.replaceOrAdd(name: name, value: value) }
         message.headers.replaceOrAdd(name: "User-Agent", value: "pipectl")
@@ -103,14 +131,18 @@ struct ForgeClient: Sendable {
             message.headers.replaceOrAdd(name: "Content-Type", value: "application/json")
             message.body = .bytes(ByteBuffer(bytes: body))
         }
-        let answer = try await execute(message)
+        if let upload = request.upload {
+            message.headers.replaceOrAdd(name: "Content-Type", value: upload.type)
+            message.body = .stream(upload.content, length: .known(Int64(upload.content.count)))
+        }
+        let answer = try await execute(message, within: request.upload?.deadline ?? Self.deadline)
         if answer.status < 400, answer.status >= 200, answer.status < 300 || answer.status == 304 { return answer }
         throw error(answer, request)
     }
 
-    private func execute(_ message: HTTPClientRequest) async throws -> ForgeAnswer {
+    private func execute(_ message: HTTPClientRequest, within time: TimeAmount) async throws -> ForgeAnswer {
         do {
-            let response = try await http.execute(message, timeout: Self.deadline)
+            let response = try await http.execute(message, timeout: time)
             var headers: [String: String] = [:]
             for (name, value) in response.headers where headers[name.lowercased()] == nil {
                 headers[name.lowercased()] = value
@@ -131,7 +163,7 @@ struct ForgeClient: Sendable {
 
     private var host: String { URL(string: root)?.host(percentEncoded: false) ?? root }
 
-    private static func words(_ error: any Error) -> String {
+    static func words(_ error: any Error) -> String {
         if let error = error as? HTTPClientError { return error.shortDescription }
         return String(String(describing: error).prefix(200))
     }

@@ -1,1 +1,0 @@
-// App Store Connect: see the publisher of TestFlight.
