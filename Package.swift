@@ -344,7 +344,7 @@ let package = Package(
         .target(
             name: "ProjectSetup",
             dependencies: [
-                "Engine", "Git", "Pipeline", "Results", "TerminalText", "WorkflowPrograms",
+                "Engine", "Git", "Pipeline", "Results", "Sandbox", "TerminalText", "WorkflowPrograms",
             ],
             swiftSettings: settings),
         .target(
@@ -369,7 +369,8 @@ let package = Package(
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "AgentTools", "Archive", "Client", "Control", "Daemon", "DaemonLog", "DaemonSettings", "Engine",
+                "AgentTools", "Archive", "Client", "Control", "Daemon", "DaemonLog", "DaemonSettings", "Delivery",
+                "Engine",
                 "Evaluating", "ForgeConnection", "Forges", "Git", "LandedChanges", "MCP", "Pipeline", "PlanRules",
                 "Preparing",
                 "ProjectSetup", "Reports", "Results", "Sandbox", "Secrets", "Settings", "StateFiles", "Store",
@@ -535,7 +536,7 @@ let package = Package(
                 "Archive", "Git", "Pipeline", "Results", "Store", "TestBasics", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            swiftSettings: settings),
+            exclude: ["States"], swiftSettings: settings),
         .testTarget(
             name: "StateFilesTests",
             dependencies: [
@@ -646,12 +647,13 @@ let package = Package(
         .testTarget(
             name: "ProjectSetupTests",
             dependencies: [
-                "ProjectSetup", "TestBasics", "TestSupport",
+                "ProjectSetup", "Sandbox", "TestBasics", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "pipectlTests",
             dependencies: [
-                "Client", "Control", "Git", "pipectl", "Pipeline", "Preparing", "Reports", "Results", "Settings",
+                "Client", "Control", "Delivery", "Git", "pipectl", "Pipeline", "Preparing", "Reports", "Results",
+                "Settings",
                 "StateFiles", "TestBasics", "TestSupport", "Watching",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
