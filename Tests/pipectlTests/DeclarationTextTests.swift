@@ -2,8 +2,6 @@ import Client
 import Pipeline
 import Testing
 
-@testable import Client
-
 @Suite struct DeclarationTextTests {
     @Test func `what a workflow says beside its steps is shown`() {
         var declaration = WorkflowDeclaration(

@@ -5,8 +5,6 @@ import Reports
 import Results
 import Testing
 
-@testable import Client
-
 /// The list that `pipectl runs` prints.
 @Suite struct RunTableTests {
     private func row(_ state: RunState, _ verdict: Verdict?, heldFor: String? = nil, colour: Bool = false) -> String {
