@@ -167,7 +167,8 @@ let package = Package(
         .target(
             name: "Preparing",
             dependencies: [
-                "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "ForgeConnection", "Forges", "Listening", "Git",
+                "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "ForgeConnection", "Forges",
+                "Listening", "Git",
                 "Pipeline", "PlanOrder", "PlanRules", "ProofKeys", "Reports", "Results", "Sandbox", "Settings",
                 "StateFiles", "Store", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
@@ -248,7 +249,8 @@ let package = Package(
         .target(
             name: "DaemonSettings",
             dependencies: [
-                "DaemonLog", "ForgeConnection", "Forges", "Listening", "Git", "Pipeline", "Preparing", "Settings", "StateFiles",
+                "DaemonLog", "ForgeConnection", "Forges", "Listening", "Git", "Pipeline", "Preparing", "Settings",
+                "StateFiles",
                 "Watching",
             ],
             swiftSettings: settings),
@@ -286,7 +288,8 @@ let package = Package(
         .target(
             name: "Forges",
             dependencies: [
-                "Concurrency", "DaemonLog", "Diagnostics", "ForgeConnection", "Listening", "Pipeline", "Reports", "Results", "Store",
+                "Concurrency", "DaemonLog", "Diagnostics", "ForgeConnection", "Listening", "Pipeline", "Reports",
+                "Results", "Store",
                 "TerminalText",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -312,7 +315,8 @@ let package = Package(
         .target(
             name: "Delivery",
             dependencies: [
-                "Concurrency", "Engine", "ForgeConnection", "Forges", "Pipeline", "Reports", "Results", "Sandbox", "Signing",
+                "Concurrency", "Engine", "ForgeConnection", "Forges", "Pipeline", "Reports", "Results", "Sandbox",
+                "Signing",
                 "Store",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -344,7 +348,8 @@ let package = Package(
         .target(
             name: "Client",
             dependencies: [
-                "Archive", "Control", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "Pipeline", "Preparing",
+                "Archive", "Control", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "Pipeline",
+                "Preparing",
                 "Reports", "Results", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText", "Watching",
                 "WorkflowPrograms",
                 "Workspaces",
@@ -359,10 +364,17 @@ let package = Package(
                 "StateFiles", "Store", "TerminalText", "WorkflowPrograms",
             ],
             swiftSettings: settings),
+        .target(
+            name: "CommandHelp",
+            dependencies: [
+                "Results", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "AgentTools", "Archive", "Client", "Control", "Daemon", "DaemonLog", "DaemonSettings", "Delivery",
+                "AgentTools", "Archive", "Client", "CommandHelp", "Control", "Daemon", "DaemonLog", "DaemonSettings",
+                "Delivery",
                 "Engine",
                 "Evaluating", "ForgeConnection", "Forges", "Git", "LandedChanges", "MCP", "Pipeline", "PlanRules",
                 "Preparing",
@@ -397,7 +409,8 @@ let package = Package(
         .testTarget(
             name: "ForgesTests",
             dependencies: [
-                "Diagnostics", "ForgeConnection", "Forges", "Listening", "Pipeline", "Reports", "Results", "Store", "TestBasics",
+                "Diagnostics", "ForgeConnection", "Forges", "Listening", "Pipeline", "Reports", "Results", "Store",
+                "TestBasics",
                 "TestForge",
                 "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -587,7 +600,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Archive", "Control", "Daemon", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "Landing", "MergeQueue",
+                "Archive", "Control", "Daemon", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "Landing",
+                "MergeQueue",
                 "Pipeline", "Preparing", "Results", "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit",
                 "Store", "TestBasics", "TestSupport", "Watching", "Workspaces",
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -628,7 +642,8 @@ let package = Package(
         .testTarget(
             name: "pipectlTests",
             dependencies: [
-                "Client", "Control", "Delivery", "Git", "pipectl", "Pipeline", "Preparing", "Reports", "Results",
+                "Client", "CommandHelp", "Control", "Delivery", "Git", "pipectl", "Pipeline", "Preparing", "Reports",
+                "Results",
                 "Settings",
                 "StateFiles", "TestBasics", "TestSupport", "Watching",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
