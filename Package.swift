@@ -214,11 +214,13 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Delivery", "Diagnostics", "Engine",
+                "AppStore", "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Delivery", "Diagnostics",
+                "Engine",
                 "Evaluating", "ForgeConnection", "Forges", "Listening", "Git", "LandedChanges", "Landing", "MergeQueue",
                 "Pages", "Pipeline", "Preparing", "ProofKeys",
                 "Reports", "Results", "Running", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText",
                 "Watching", "WorkflowPrograms", "Workspaces",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -315,8 +317,7 @@ let package = Package(
         .target(
             name: "Delivery",
             dependencies: [
-                "Concurrency", "Engine", "ForgeConnection", "Forges", "Pipeline", "Reports", "Results", "Sandbox",
-                "Signing",
+                "Concurrency", "Engine", "ForgeConnection", "Pipeline", "Reports", "Results", "Sandbox", "Signing",
                 "Store",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -423,6 +424,21 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        // Publishes one release, so that a test can kill it.
+        .executableTarget(
+            name: "publish-once",
+            dependencies: ["Delivery", "ForgeConnection", "Pipeline"], path: "Tests/PublishOnce",
+            swiftSettings: settings),
+        .testTarget(
+            name: "DeliveryTests",
+            dependencies: [
+                "Delivery", "ForgeConnection", "Pipeline", "TestBasics", "TestForge", "publish-once",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),

@@ -64,7 +64,8 @@ package struct FileBytes: AsyncSequence, Sendable {
                 buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: most) { room in
                     do {
                         return try descriptor.read(
-                            fromAbsoluteOffset: Int64(offset), into: UnsafeMutableRawBufferPointer(rebasing: room[..<most]))
+                            fromAbsoluteOffset: Int64(offset),
+                            into: UnsafeMutableRawBufferPointer(rebasing: room[..<most]))
                     } catch {
                         failure = error
                         return 0

@@ -24,7 +24,8 @@ extension ForgeSession {
         let (name, value) = try await self.authorization()
         message.headers.add(name: name, value: value)
         var (status, place, content) = try await client.read(message, most: most)
-        if (300..<400).contains(status), let found = place, let next = URL(string: found, relativeTo: URL(string: address)),
+        if (300..<400).contains(status), let found = place,
+            let next = URL(string: found, relativeTo: URL(string: address)),
             next.scheme == "https" || next.scheme == URL(string: address)?.scheme
         {
             var message = HTTPClientRequest(url: next.absoluteString)

@@ -113,7 +113,8 @@ package struct ForgeClient: Sendable {
     /// Sends `request` with `authorization` as the name and value of its header.
     ///
     /// - Throws: ``ForgeError``; `CancellationError`.
-    package func send(_ request: ForgeRequest, authorization: (name: String, value: String)) async throws -> ForgeAnswer {
+    package func send(_ request: ForgeRequest, authorization: (name: String, value: String)) async throws -> ForgeAnswer
+    {
         try await send(request, and: [authorization])
     }
 
