@@ -4,11 +4,10 @@
 let areas = [
     Area(
         "app-store", "Sources/AppStore", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
-        "Sources/Concurrency", "Sources/DaemonLog", "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges", "Sources/Git", "Sources/Listening",
-        "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/ProofKeys", "Sources/Reports",
-        "Sources/Results", "Sources/Sandbox", "Sources/Signing", "Sources/Store", "Sources/TerminalText",
-        "Sources/TestReports", "Tests/AppStoreTests", "Tests/TestBasics"
+        "Sources/Concurrency", "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
+        "Sources/ForgeConnection", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder",
+        "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Signing",
+        "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Tests/AppStoreTests", "Tests/TestBasics"
     ),
     Area(
         "archive", "Sources/Archive", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -55,11 +54,11 @@ let areas = [
     ),
     Area(
         "delivery", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
-        "Sources/DaemonLog", "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
-        "Sources/ForgeConnection", "Sources/Forges", "Sources/Git", "Sources/Listening", "Sources/Masking",
-        "Sources/Pipeline", "Sources/PlanOrder", "Sources/ProofKeys", "Sources/Reports", "Sources/Results",
-        "Sources/Sandbox", "Sources/Signing", "Sources/Store", "Sources/TerminalText", "Sources/TestReports",
-        "Tests/DeliveryTests", "Tests/PublishOnce", "Tests/TestBasics", "Tests/TestForge"
+        "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/ForgeConnection",
+        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/ProofKeys",
+        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Signing", "Sources/Store",
+        "Sources/TerminalText", "Sources/TestReports", "Tests/DeliveryTests", "Tests/PublishOnce", "Tests/TestBasics",
+        "Tests/TestForge"
     ),
     Area(
         "diagnostics", "Sources/CLinux", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Pipeline",
