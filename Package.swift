@@ -366,10 +366,17 @@ let package = Package(
                 "StateFiles", "Store", "TerminalText", "WorkflowPrograms",
             ],
             swiftSettings: settings),
+        .target(
+            name: "CommandHelp",
+            dependencies: [
+                "Results", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "AgentTools", "Archive", "Client", "Control", "Daemon", "DaemonLog", "DaemonSettings", "Delivery",
+                "AgentTools", "Archive", "Client", "CommandHelp", "Control", "Daemon", "DaemonLog", "DaemonSettings",
+                "Delivery",
                 "Engine",
                 "Evaluating", "ForgeConnection", "Forges", "Git", "LandedChanges", "MCP", "Pipeline", "PlanRules",
                 "Preparing",
@@ -652,7 +659,8 @@ let package = Package(
         .testTarget(
             name: "pipectlTests",
             dependencies: [
-                "Client", "Control", "Delivery", "Git", "pipectl", "Pipeline", "Preparing", "Reports", "Results",
+                "Client", "CommandHelp", "Control", "Delivery", "Git", "pipectl", "Pipeline", "Preparing", "Reports",
+                "Results",
                 "Settings",
                 "StateFiles", "TestBasics", "TestSupport", "Watching",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

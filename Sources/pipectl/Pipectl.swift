@@ -1,6 +1,7 @@
 import AgentTools
 import ArgumentParser
 import Client
+import CommandHelp
 import Engine
 import Foundation
 import Git

@@ -165,7 +165,7 @@ import Testing
             let index = try Index(path: path)
             let runs = try await index.runs()
             #expect(runs.map(\.id) == [1] && runs.first?.verdict == .passed)
-            #expect(try await index.cursor(of: "p").count == 2)
+            #expect(try await index.cursor(of: "p")?.count == 2)
             #expect(try await index.accept(Sample.request(head: 3)).run.id == 2)
             let problems = try await index.write { db in try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").count }
             #expect(problems == 0)

@@ -1,3 +1,4 @@
+import CommandHelp
 import Testing
 
 @testable import pipectl

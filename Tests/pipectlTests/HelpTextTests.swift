@@ -1,6 +1,7 @@
 import TestBasics
 import ArgumentParser
 import Foundation
+import CommandHelp
 import Testing
 
 @testable import pipectl

@@ -1,5 +1,6 @@
+import Concurrency
+
 #if os(Linux)
-    import Concurrency
     import CLinux
     import Glibc
 #elseif canImport(Darwin)

@@ -4,7 +4,7 @@ import SystemPackage
 #if canImport(Glibc)
     package import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+    package import Darwin
 #endif
 
 /// A run's use of resources that the kernel does not limit by itself.

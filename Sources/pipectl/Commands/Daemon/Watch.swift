@@ -3,6 +3,7 @@ import DaemonLog
 import ArgumentParser
 import DaemonSettings
 import Client
+import CommandHelp
 import Engine
 import Foundation
 import Logging

@@ -1,6 +1,7 @@
 import Archive
 import ArgumentParser
 import Client
+import CommandHelp
 import Control
 import Foundation
 import Reports

@@ -2,6 +2,7 @@ import Preparing
 import Workspaces
 import ArgumentParser
 import Client
+import CommandHelp
 import Engine
 import Foundation
 import Pipeline

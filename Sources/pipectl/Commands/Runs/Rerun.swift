@@ -1,5 +1,6 @@
 import ArgumentParser
 import Client
+import CommandHelp
 import Control
 
 struct Rerun: AsyncParsableCommand {

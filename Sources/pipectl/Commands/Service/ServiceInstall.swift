@@ -1,5 +1,6 @@
 import ArgumentParser
 import Client
+import ProjectSetup
 
 struct ServiceInstall: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Client
+import ProjectSetup
 import TerminalText
 
 struct ServiceStatus: AsyncParsableCommand {

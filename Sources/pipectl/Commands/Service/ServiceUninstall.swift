@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProjectSetup
 
 struct ServiceUninstall: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Client
+import CommandHelp
 import Control
 import Foundation
 import Git

@@ -1,13 +1,13 @@
-import ArgumentParser
+package import ArgumentParser
 import Results
 
 /// Replaces the parser's "unexpected argument" for a command that does not exist.
-enum CommandSuggestion {
+package enum CommandSuggestion {
     /// `There is no command "rnus". Did you mean "runs"? "pipectl --help" lists all.`
     ///
     /// - Parameter words: The words after `pipectl`.
     /// - Returns: Nil if every word that must name a command does.
-    static func sentence(for words: [String], below root: any ParsableCommand.Type) -> String? {
+    package static func sentence(for words: [String], below root: any ParsableCommand.Type) -> String? {
         var command = root
         var path = ["pipectl"]
         for word in words {

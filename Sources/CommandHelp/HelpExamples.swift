@@ -1,11 +1,11 @@
 /// Examples for each command, by its words, with notes on their purpose.
 ///
 /// A test parses every one of them.
-enum HelpExamples {
+package enum HelpExamples {
     /// One example: the command, and a note if it is not self-evident.
-    typealias Example = (line: String, note: String)
+    package typealias Example = (line: String, note: String)
 
-    static let all: [String: [Example]] = [
+    package static let all: [String: [Example]] = [
         "init": [
             ("pipectl init", "in the top folder of a repository"),
             ("pipectl init --test 'script/test --all'", "with a command of your own"),

@@ -1,13 +1,13 @@
 /// A command's help as it is shown: the parser's text, with the daemon's settings after the command's own options, and
 /// with examples.
-struct HelpText {
+package struct HelpText {
     /// The title of the section with options that are settings of the daemon.
-    static let daemon = "Settings of the daemon"
+    package static let daemon = "Settings of the daemon"
 
     private let sections: [String]
 
     /// - Parameter text: The parser's output. The result is nil for other messages, such as a completion script.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard text.hasPrefix("OVERVIEW: ") || text.hasPrefix("USAGE: pipectl") else { return nil }
         var sections: [[Substring]] = [[]]
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -19,13 +19,13 @@ struct HelpText {
     }
 
     /// The words of the command that the help is about, without `pipectl`.
-    var command: String {
+    package var command: String {
         let usage = sections.first { $0.hasPrefix("USAGE: ") } ?? ""
         let words = usage.split(whereSeparator: \.isWhitespace).dropFirst(2)
         return words.prefix { $0.first?.isLetter == true }.joined(separator: " ")
     }
 
-    var shown: String {
+    package var shown: String {
         let title = HelpText.daemon.uppercased() + ":"
         var ordered = sections.filter { !$0.hasPrefix(title) } + sections.filter { $0.hasPrefix(title) }
         if let examples = HelpExamples.all[command], !examples.isEmpty {
