@@ -167,7 +167,8 @@ let package = Package(
         .target(
             name: "Preparing",
             dependencies: [
-                "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "ForgeConnection", "Forges", "Listening", "Git",
+                "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "ForgeConnection", "Forges",
+                "Listening", "Git",
                 "Pipeline", "PlanOrder", "PlanRules", "ProofKeys", "Reports", "Results", "Sandbox", "Settings",
                 "StateFiles", "Store", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
@@ -213,7 +214,8 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "AppStore", "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Delivery", "Diagnostics", "Engine",
+                "AppStore", "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Delivery", "Diagnostics",
+                "Engine",
                 "Evaluating", "ForgeConnection", "Forges", "Listening", "Git", "LandedChanges", "Landing", "MergeQueue",
                 "Pages", "Pipeline", "Preparing", "ProofKeys",
                 "Reports", "Results", "Running", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText",
@@ -249,7 +251,8 @@ let package = Package(
         .target(
             name: "DaemonSettings",
             dependencies: [
-                "DaemonLog", "ForgeConnection", "Forges", "Listening", "Git", "Pipeline", "Preparing", "Settings", "StateFiles",
+                "DaemonLog", "ForgeConnection", "Forges", "Listening", "Git", "Pipeline", "Preparing", "Settings",
+                "StateFiles",
                 "Watching",
             ],
             swiftSettings: settings),
@@ -287,7 +290,8 @@ let package = Package(
         .target(
             name: "Forges",
             dependencies: [
-                "Concurrency", "DaemonLog", "Diagnostics", "ForgeConnection", "Listening", "Pipeline", "Reports", "Results", "Store",
+                "Concurrency", "DaemonLog", "Diagnostics", "ForgeConnection", "Listening", "Pipeline", "Reports",
+                "Results", "Store",
                 "TerminalText",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -340,13 +344,14 @@ let package = Package(
         .target(
             name: "ProjectSetup",
             dependencies: [
-                "Engine", "Git", "Pipeline", "Results", "TerminalText", "WorkflowPrograms",
+                "Engine", "Git", "Pipeline", "Results", "Sandbox", "TerminalText", "WorkflowPrograms",
             ],
             swiftSettings: settings),
         .target(
             name: "Client",
             dependencies: [
-                "Archive", "Control", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "Pipeline", "Preparing",
+                "Archive", "Control", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "Pipeline",
+                "Preparing",
                 "Reports", "Results", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText", "Watching",
                 "WorkflowPrograms",
                 "Workspaces",
@@ -364,8 +369,10 @@ let package = Package(
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "AgentTools", "Archive", "Client", "Control", "Daemon", "DaemonLog", "DaemonSettings", "Engine",
-                "Evaluating", "ForgeConnection", "Forges", "Git", "LandedChanges", "MCP", "Pipeline", "PlanRules", "Preparing",
+                "AgentTools", "Archive", "Client", "Control", "Daemon", "DaemonLog", "DaemonSettings", "Delivery",
+                "Engine",
+                "Evaluating", "ForgeConnection", "Forges", "Git", "LandedChanges", "MCP", "Pipeline", "PlanRules",
+                "Preparing",
                 "ProjectSetup", "Reports", "Results", "Sandbox", "Secrets", "Settings", "StateFiles", "Store",
                 "SystemCalls", "TerminalText", "TestIntegrity", "TestReports", "Watching", "WorkflowPrograms",
                 "Workspaces",
@@ -397,7 +404,8 @@ let package = Package(
         .testTarget(
             name: "ForgesTests",
             dependencies: [
-                "Diagnostics", "ForgeConnection", "Forges", "Listening", "Pipeline", "Reports", "Results", "Store", "TestBasics",
+                "Diagnostics", "ForgeConnection", "Forges", "Listening", "Pipeline", "Reports", "Results", "Store",
+                "TestBasics",
                 "TestForge",
                 "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -415,7 +423,8 @@ let package = Package(
         // Publishes one release, so that a test can kill it.
         .executableTarget(
             name: "publish-once",
-            dependencies: ["Delivery", "ForgeConnection", "Pipeline"], path: "Tests/PublishOnce", swiftSettings: settings),
+            dependencies: ["Delivery", "ForgeConnection", "Pipeline"], path: "Tests/PublishOnce",
+            swiftSettings: settings),
         .testTarget(
             name: "DeliveryTests",
             dependencies: [
@@ -527,7 +536,7 @@ let package = Package(
                 "Archive", "Git", "Pipeline", "Results", "Store", "TestBasics", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            swiftSettings: settings),
+            exclude: ["States"], swiftSettings: settings),
         .testTarget(
             name: "StateFilesTests",
             dependencies: [
@@ -601,7 +610,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Archive", "Control", "Daemon", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "Landing", "MergeQueue",
+                "Archive", "Control", "Daemon", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "Landing",
+                "MergeQueue",
                 "Pipeline", "Preparing", "Results", "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit",
                 "Store", "TestBasics", "TestSupport", "Watching", "Workspaces",
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -637,12 +647,13 @@ let package = Package(
         .testTarget(
             name: "ProjectSetupTests",
             dependencies: [
-                "ProjectSetup", "TestBasics", "TestSupport",
+                "ProjectSetup", "Sandbox", "TestBasics", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "pipectlTests",
             dependencies: [
-                "Client", "Control", "Git", "pipectl", "Pipeline", "Preparing", "Reports", "Results", "Settings",
+                "Client", "Control", "Delivery", "Git", "pipectl", "Pipeline", "Preparing", "Reports", "Results",
+                "Settings",
                 "StateFiles", "TestBasics", "TestSupport", "Watching",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -3,6 +3,13 @@
 /// The areas of the tests, each with the files that decide its result besides Package.swift.
 let areas = [
     Area(
+        "app-store", "Sources/AppStore", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
+        "Sources/Concurrency", "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
+        "Sources/ForgeConnection", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder",
+        "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Signing",
+        "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Tests/AppStoreTests", "Tests/TestBasics"
+    ),
+    Area(
         "archive", "Sources/Archive", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/DaemonLog", "Sources/Git", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store",
         "Sources/TerminalText", "Tests/ArchiveTests", "Tests/Support", "Tests/TestBasics"
@@ -19,23 +26,23 @@ let areas = [
         "Tests/DaemonLogTests", "docs"
     ),
     Area(
-        "daemon-settings", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit",
-        "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
-        "Sources/Daemon", "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Delivery", "Sources/Diagnostics",
-        "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges",
-        "Sources/Git", "Sources/LandedChanges", "Sources/Landing", "Sources/Listening", "Sources/MCP",
-        "Sources/Masking", "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline", "Sources/PlanOrder",
-        "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints",
-        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
-        "Sources/Settings", "Sources/Signing", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/DaemonSettingsTests",
-        "Tests/Support", "Tests/TestBasics", "docs"
+        "daemon-settings", "Sources/AgentTools", "Sources/AppStore", "Sources/Archive", "Sources/CAllocator",
+        "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency",
+        "Sources/Control", "Sources/Daemon", "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Delivery",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
+        "Sources/ForgeConnection", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
+        "Sources/Listening", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages",
+        "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
+        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
+        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl",
+        "Tests/DaemonSettingsTests", "Tests/Support", "Tests/TestBasics", "docs"
     ),
     Area(
-        "daemon", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
-        "Sources/Concurrency", "Sources/Control", "Sources/Daemon", "Sources/DaemonLog", "Sources/Delivery",
-        "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
+        "daemon", "Sources/AppStore", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
+        "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Daemon", "Sources/DaemonLog",
+        "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
         "Sources/ForgeConnection", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
         "Sources/Listening", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline",
         "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints",
@@ -46,23 +53,32 @@ let areas = [
         "Tests/Support", "Tests/TestBasics"
     ),
     Area(
+        "delivery", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
+        "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/ForgeConnection",
+        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/ProofKeys",
+        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Signing", "Sources/Store",
+        "Sources/TerminalText", "Sources/TestReports", "Tests/DeliveryTests", "Tests/PublishOnce", "Tests/TestBasics",
+        "Tests/TestForge"
+    ),
+    Area(
         "diagnostics", "Sources/CLinux", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Pipeline",
         "Sources/PlanRules", "Sources/Results", "Sources/TerminalText", "Sources/TestReports",
         "Tests/DiagnosticsTests"
     ),
     Area(
-        "end-to-end", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
-        "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
-        "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/Evaluating", "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges", "Sources/Git",
-        "Sources/LandedChanges", "Sources/Landing", "Sources/Listening", "Sources/MCP", "Sources/Masking",
-        "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules",
-        "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
-        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/Signing", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Sources/swift-reader", "Tests/EndToEndTests",
-        "Tests/Support", "Tests/TestBasics", "Tests/TestForge", "script", "workflows"
+        "end-to-end", "Sources/AgentTools", "Sources/AppStore", "Sources/Archive", "Sources/CAllocator",
+        "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency",
+        "Sources/Control", "Sources/Daemon", "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Delivery",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
+        "Sources/ForgeConnection", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
+        "Sources/Listening", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages",
+        "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
+        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
+        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
+        "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support", "Tests/TestBasics", "Tests/TestForge",
+        "script", "workflows"
     ),
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -83,18 +99,18 @@ let areas = [
         "Sources/swift-reader", "Tests/EvaluatingTests", "Tests/RunSamples", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
-        "fault", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
-        "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
-        "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/Evaluating", "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges", "Sources/Git",
-        "Sources/LandedChanges", "Sources/Landing", "Sources/Listening", "Sources/MCP", "Sources/Masking",
-        "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules",
-        "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
-        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/Signing", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests", "Tests/Support",
-        "Tests/TestBasics"
+        "fault", "Sources/AgentTools", "Sources/AppStore", "Sources/Archive", "Sources/CAllocator", "Sources/CGit",
+        "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
+        "Sources/Daemon", "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Delivery", "Sources/Diagnostics",
+        "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges",
+        "Sources/Git", "Sources/LandedChanges", "Sources/Landing", "Sources/Listening", "Sources/MCP",
+        "Sources/Masking", "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline", "Sources/PlanOrder",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/Signing", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests",
+        "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "forges", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -147,17 +163,18 @@ let areas = [
         "Tests/TestBasics"
     ),
     Area(
-        "pipectl", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
-        "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
-        "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/Evaluating", "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges", "Sources/Git",
-        "Sources/LandedChanges", "Sources/Landing", "Sources/Listening", "Sources/MCP", "Sources/Masking",
-        "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules",
-        "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
-        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/Signing", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/pipectl", "Tests/Support", "Tests/TestBasics", "Tests/pipectlTests"
+        "pipectl", "Sources/AgentTools", "Sources/AppStore", "Sources/Archive", "Sources/CAllocator", "Sources/CGit",
+        "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
+        "Sources/Daemon", "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Delivery", "Sources/Diagnostics",
+        "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges",
+        "Sources/Git", "Sources/LandedChanges", "Sources/Landing", "Sources/Listening", "Sources/MCP",
+        "Sources/Masking", "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline", "Sources/PlanOrder",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/Signing", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/Support", "Tests/TestBasics",
+        "Tests/pipectlTests"
     ),
     Area("pipeline", "Sources/Pipeline", "Sources/PlanRules", "Tests/PipelineTests", "Tests/TestBasics"),
     Area(
@@ -181,7 +198,7 @@ let areas = [
         "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProjectSetup",
         "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Store",
         "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms", "Tests/ProjectSetupTests",
-        "Tests/Support", "Tests/TestBasics"
+        "Tests/Support", "Tests/TestBasics", "docs"
     ),
     Area(
         "proof-keys", "Sources/CLinux", "Sources/Concurrency", "Sources/Diagnostics", "Sources/ForeignText",

@@ -40,7 +40,10 @@ struct Pipectl: AsyncParsableCommand {
                 ]),
             CommandGroup(name: "Agents", subcommands: [MCPCommand.self, AgentsCommand.self]),
             CommandGroup(
-                name: "Upkeep", subcommands: [ArchiveCommand.self, GC.self, ProofsCommand.self, Doctor.self]),
+                name: "Upkeep",
+                subcommands: [
+                    ArchiveCommand.self, GC.self, ProofsCommand.self, Doctor.self, ServiceCommand.self, Upgrade.self,
+                ]),
         ]
     )
 

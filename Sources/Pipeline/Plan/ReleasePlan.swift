@@ -35,8 +35,8 @@ extension Plan {
 public enum VersionRule: Sendable, Equatable, Codable {
     /// The tag that started the run, without the prefix: `v1.2.0` is 1.2.0.
     case tag(prefix: String = "v")
-    /// A file of the repository: the string in the first line of `Package.swift` that has `version = "…"`,
-    /// `CFBundleShortVersionString` of an `Info.plist`, or the first line of any other file.
+    /// A file of the repository: in a Swift or TOML file the first line with `version = "…"`, in a property list
+    /// `CFBundleShortVersionString`, in a JSON file `version`; of any other file the first line.
     case file(String)
     /// A base and the build number: with `"1.4"` at the 812th commit, 1.4.812.
     case counted(String)

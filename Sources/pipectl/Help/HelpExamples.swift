@@ -137,6 +137,18 @@ enum HelpExamples {
         "proofs": [("pipectl proofs", "")],
         "proofs list": [("pipectl proofs list", "")],
         "proofs trust": [("pipectl proofs trust 'unit tests'", "after its declaration was corrected")],
+        "service": [("pipectl service status", "")],
+        "service install": [
+            ("pipectl service install", "in your own systemd, or launchd"),
+            ("sudo pipectl service install --system --account builder", "at each boot of the machine"),
+            ("pipectl service install --print", "shows the file"),
+        ],
+        "service uninstall": [("pipectl service uninstall", "the state folder stays")],
+        "service status": [("pipectl service status --json", "")],
+        "upgrade": [
+            ("pipectl upgrade --check --from https://example.com/pipectl/release.json", ""),
+            ("pipectl upgrade --check --from /srv/releases", "a folder of tarballs"),
+        ],
         "config": [("pipectl config show", "")],
         "config show": [
             ("pipectl config show --changed", "without defaults"), ("pipectl config show --json", ""),

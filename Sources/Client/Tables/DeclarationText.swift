@@ -1,9 +1,9 @@
-import Pipeline
+package import Pipeline
 import Results
 
 /// A workflow's declarations besides its steps: approval, integrity, fixer, quarantine, bisecting.
-enum DeclarationText {
-    static func lines(_ declaration: WorkflowDeclaration) -> [String] {
+package enum DeclarationText {
+    package static func lines(_ declaration: WorkflowDeclaration) -> [String] {
         var lines: [String] = []
         if let rule = declaration.approval {
             let paths = rule.paths.isEmpty ? "" : "changes of \(rule.paths.joined(separator: ", ")) need approval"

@@ -1,9 +1,9 @@
-import Control
+package import Control
 import TerminalText
 
 /// Whether each step is proved, one line each, with the inputs that changed.
-enum WhyText {
-    static func text(_ reasons: [StepReasoning]) -> String {
+package enum WhyText {
+    package static func text(_ reasons: [StepReasoning]) -> String {
         let names = reasons.map { TerminalText.name($0.step, limit: 60) }
         let width = names.map(\.count).max() ?? 0
         var text = ""

@@ -1,12 +1,11 @@
-import Client
-import Control
-import Foundation
+package import Control
+package import Foundation
 import Results
 import TerminalText
 
 /// A merge queue as lines for people.
-enum QueueText {
-    static func text(_ queue: MergeQueueStatus, at now: Date = Date()) -> String {
+package enum QueueText {
+    package static func text(_ queue: MergeQueueStatus, at now: Date = Date()) -> String {
         var lines = ["\(queue.branch) of \(queue.repository) at \(queue.target.prefix(10))"]
         if let frozen = queue.frozen { lines.append("frozen: \(frozen); `pipectl queue --resume` lets it go on") }
         if !queue.isDeclared { lines.append("waits: \(queue.branch) declares no landing") }

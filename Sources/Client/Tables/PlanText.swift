@@ -1,9 +1,9 @@
-import Pipeline
+package import Pipeline
 import Results
 
 /// A plan for people and for Graphviz.
-enum PlanText {
-    static func line(for declaration: WorkflowDeclaration) -> String {
+package enum PlanText {
+    package static func line(for declaration: WorkflowDeclaration) -> String {
         let triggers = declaration.triggers.map { trigger -> String in
             let filters = trigger.filterWords
             return event(trigger) + (filters.isEmpty ? "" : " [\(filters.joined(separator: "; "))]")
@@ -14,7 +14,7 @@ enum PlanText {
     }
 
     /// How changes land in a branch: `landing: squash into main; requires test; …`.
-    static func line(for landing: LandingDeclaration) -> String {
+    package static func line(for landing: LandingDeclaration) -> String {
         "landing: \(landing.method.rawValue) into \(landing.branch); requires \(landing.workflows.joined(separator: ", ")); "
             + (landing.merger == .forge ? "merged by the forge, " : "batches of \(landing.batchSize), ")
             + "depth \(landing.depth), attempts \(landing.attempts)" + (landing.label.map { ", label \($0)" } ?? "")
@@ -32,7 +32,7 @@ enum PlanText {
     }
 
     /// The steps, grouped into waves: the steps of one wave may run at the same time.
-    static func text(_ plan: Plan) -> String {
+    package static func text(_ plan: Plan) -> String {
         let waves = waves(plan)
         var lines = ["\(plan.workflow): \(plan.steps.count) steps" + (plan.failFast ? ", fails fast" : "")]
         for (number, wave) in waves.enumerated() {
@@ -84,7 +84,7 @@ enum PlanText {
         }
     }
 
-    static func dot(_ plan: Plan) -> String {
+    package static func dot(_ plan: Plan) -> String {
         func quoted(_ text: String) -> String {
             "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
         }

@@ -1,12 +1,11 @@
-import Client
 import Foundation
 import Reports
-import Results
+package import Results
 
 /// Runs as aligned columns.
-enum RunTable {
+package enum RunTable {
     /// - Parameter width: The terminal's width in columns. The column "what" is cut so that rows fit; nil for no limit.
-    static func text(_ runs: [RunSummary], colour: Bool, width: Int? = nil) -> String {
+    package static func text(_ runs: [RunSummary], colour: Bool, width: Int? = nil) -> String {
         guard !runs.isEmpty else { return "" }
         let rows = runs.map { run in
             [
@@ -22,7 +21,7 @@ enum RunTable {
     }
 
     /// What a run is about, as every list shows it.
-    static func subject(_ run: RunSummary) -> String {
+    package static func subject(_ run: RunSummary) -> String {
         if let fix = run.fix { return fix.inWords + (run.change.map { ", change \($0)" } ?? "") }
         if run.ref.hasPrefix(RunRequest.queuePrefix), let change = run.change {
             return "merge queue of \(run.branch ?? ""), up to change \(change)"

@@ -1,11 +1,10 @@
-import Client
 import Foundation
-import Results
+package import Results
 import TerminalText
 
 /// Results of tests across runs, as lines of text.
-enum TestTables {
-    static func history(_ appearances: [TestAppearance], colour: Bool) -> String {
+package enum TestTables {
+    package static func history(_ appearances: [TestAppearance], colour: Bool) -> String {
         guard let first = appearances.first else { return "" }
         let rows = appearances.map { one in
             [
@@ -38,7 +37,7 @@ enum TestTables {
         return one.upkeep == .flakeProbe ? "\(subject), retry" : subject
     }
 
-    static func flaky(_ tests: [FlakyTest]) -> String {
+    package static func flaky(_ tests: [FlakyTest]) -> String {
         guard !tests.isEmpty else { return "" }
         let rows = tests.map { test in
             [
@@ -49,7 +48,7 @@ enum TestTables {
         return TextTable.text(["rate", "failed", "test", "first", "last", "runs", "message"], rows)
     }
 
-    static func slowest(_ tests: [SlowTest]) -> String {
+    package static func slowest(_ tests: [SlowTest]) -> String {
         guard !tests.isEmpty else { return "" }
         let rows = tests.map { test in
             [
@@ -60,7 +59,7 @@ enum TestTables {
         return TextTable.text(["median", "most", "of all", "test", "runs"], rows)
     }
 
-    static func comparison(_ comparison: Comparison, of run: RunID) -> String {
+    package static func comparison(_ comparison: Comparison, of run: RunID) -> String {
         let runs = "between run \(run) and run \(comparison.against)"
         let slower = (comparison.slower ?? []).map { "\($0.test)  \($0.inWords)" }
         let renamed = (comparison.renamed ?? []).map { rename in
