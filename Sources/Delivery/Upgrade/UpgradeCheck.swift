@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
+import NIOHTTP1
 import Signing
 
 /// Looks for a version of pipectl that is newer than this one, at the address that a person gave.
