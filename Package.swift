@@ -435,7 +435,8 @@ let package = Package(
         .testTarget(
             name: "DeliveryTests",
             dependencies: [
-                "Delivery", "ForgeConnection", "Pipeline", "TestBasics", "TestForge", "publish-once",
+                "Delivery", "Engine", "ForgeConnection", "Pipeline", "Results", "Signing", "Store", "TestBasics",
+                "TestForge", "publish-once",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestBasics
 import TestForge
 import Testing
@@ -33,17 +34,10 @@ struct RegistryTests {
         let server = try await Registry(nil)
         let release = try await release(in: server.folder, ["a": bytes(4 << 20)])
         let notes = Notes()
-        // The first attempt is cancelled at its second piece, at which it tells so.
-        let (said, tell) = AsyncStream.makeStream(of: String.self)
+        // The first attempt ends right after its fourth note, at which three pieces are there.
         let first = server.publisher(nil, piece: 1 << 18)
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { _ = try? await first.publish(release, progress: Telling(notes, tell)) { _ in } }
-            var count = 0
-            for await _ in said {
-                count += 1
-                if count == 4 { break }
-            }
-            group.cancelAll()
+        await #expect(throws: CancellationError.self) {
+            _ = try await first.publish(release, progress: Ending(notes: notes, after: 4)) { _ in }
         }
         #expect(notes.all.keys.contains { $0.hasPrefix("upload ") })
         let (lines, line) = AsyncStream.makeStream(of: String.self)
@@ -72,18 +66,22 @@ struct RegistryTests {
     }
 }
 
-/// Tells of each note.
-private struct Telling: PublishingProgress {
-    let notes: Notes
-    let told: AsyncStream<String>.Continuation
+/// Notes of a publisher that is ended by one of them.
+private final class Ending: PublishingProgress {
+    private let notes: Notes
+    private let left: Mutex<Int>
 
-    init(_ notes: Notes, _ told: AsyncStream<String>.Continuation) { (self.notes, self.told) = (notes, told) }
+    init(notes: Notes, after count: Int) { (self.notes, left) = (notes, Mutex(count)) }
 
     func value(_ key: String) async throws -> String? { try await notes.value(key) }
 
     func set(_ key: String, to value: String?) async throws {
         try await notes.set(key, to: value)
-        told.yield(key)
+        let isLast = left.withLock { left in
+            left -= 1
+            return left == 0
+        }
+        if isLast { throw CancellationError() }
     }
 }
 

@@ -109,7 +109,8 @@ struct AssetRelease: Sendable {
         let body = Body(
             tagName: release.tag, targetCommitish: release.commit, name: release.version,
             body: mark.body(release.notes), prerelease: isPrerelease)
-        let made = try await session.send(.send(.post, releases, body)).decode(ForgeRelease.self)
+        let made = try await orLookAgain { try await session.send(.send(.post, releases, body)) }
+            .decode(ForgeRelease.self)
         try await progress.set("release", to: "\(made.id)")
         say("draft \(made.id) of \(release.tag) is made")
         return made
@@ -134,11 +135,20 @@ struct AssetRelease: Sendable {
                         throw DeliveryProblem(.unreachable, "\(file.name) was uploaded and is not shown there")
                     }
                 }
-                try await service.upload(file, to: found)
+                try await orLookAgain { try await service.upload(file, to: found) }
                 isUploaded = true
                 say("\(file.name) is uploaded: \(file.bytes) bytes")
             }
             if !isUploaded { break }
+        }
+    }
+
+    /// Has the next attempt look again where the forge says that something is there already.
+    private func orLookAgain<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+        do { return try await body() } catch let error as ForgeError
+            where error.status == 409 || (error.status == 422 && error.description.contains("already_exists"))
+        {
+            throw DeliveryProblem(.unreachable, PublishedName.shown(error.description))
         }
     }
 

@@ -153,9 +153,14 @@ final class RegistryClient: Sendable {
         authorization.withLock { $0 = credentials.map { "Basic \($0)" } }
         let token = try await once(.GET, address.string ?? realm, [], nil, nil)
         authorization.withLock { $0 = nil }
-        struct Token: Decodable { var token: String?, access_token: String? }
-        let found = try? JSONDecoder().decode(Token.self, from: token.body)
-        guard try checked(token).status == 200, let text = found?.token ?? found?.access_token,
+        struct Token: Decodable {
+            var token: String?
+            var accessToken: String?
+        }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let found = try? decoder.decode(Token.self, from: token.body)
+        guard try checked(token).status == 200, let text = found?.token ?? found?.accessToken,
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else {
             throw DeliveryProblem(.refused, "\(host) gives no token for \(name); check the secret with USER:PASSWORD")
