@@ -3,6 +3,14 @@
 /// The areas of the tests, each with the files that decide its result besides Package.swift.
 let areas = [
     Area(
+        "app-store", "Sources/AppStore", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
+        "Sources/Concurrency", "Sources/DaemonLog", "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine",
+        "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges", "Sources/Git", "Sources/Listening",
+        "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/ProofKeys", "Sources/Reports",
+        "Sources/Results", "Sources/Sandbox", "Sources/Signing", "Sources/Store", "Sources/TerminalText",
+        "Sources/TestReports", "Tests/AppStoreTests", "Tests/TestForge"
+    ),
+    Area(
         "archive", "Sources/Archive", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/DaemonLog", "Sources/Git", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store",
         "Sources/TerminalText", "Tests/ArchiveTests", "Tests/Support", "Tests/TestBasics"
