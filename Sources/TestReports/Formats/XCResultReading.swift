@@ -203,11 +203,21 @@ struct XCResultReading: JSONReading {
         let failures = node.deep("Failure Message")
         let warnings = node.deep("Runtime Warning").map { "Runtime warning: \($0.name)" }
         var parts = FailureParts()
-        parts.message = failures.first?.name ?? node.details
+        let first = failures.first.map { Self.place(in: $0) }
+        parts.message = first?.text ?? node.details
         let more = failures.dropFirst().map(\.name) + warnings + attachments
         parts.trace = more.isEmpty ? nil : more.joined(separator: "\n")
         parts.describe(&result)
-        if let first = failures.first, let file = first.file { (result.file, result.line) = (file, first.line) }
+        if let first, let file = first.file { (result.file, result.line) = (file, first.line) }
+    }
+
+    /// A failure's place and words. Its text begins with the place, as in `SumTests.swift:18: XCTAssertTrue failed`.
+    private static func place(in failure: Node) -> (file: String?, line: Int?, text: String) {
+        let parts = failure.name.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0].contains("."), !parts[0].contains(" "), let line = Int(parts[1]),
+            parts[2].hasPrefix(" ")
+        else { return (failure.file, failure.line, failure.name) }
+        return (failure.file ?? String(parts[0]), failure.line ?? line, String(parts[2].dropFirst()))
     }
 
     /// Hands the waiting tests on, as those of a bundle.
