@@ -6,6 +6,7 @@ enum ResultReadings {
         TRXReading.self, NUnit3Reading.self, NUnit2Reading.self, XUnitReading.self,
         EventReading.self, GoTestReading.self, DartReading.self,
         CTRFReading.self, JestReading.self, MochaReading.self, RSpecReading.self, CucumberReading.self,
+        XCResultReading.self,
         TAPReading.self, ConsoleReading.self, JUnitReading.self,
     ]
 

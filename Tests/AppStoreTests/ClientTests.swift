@@ -25,7 +25,8 @@ import Testing
     func `a request without effect is sent again after an answer that was lost or late`() async throws {
         let asked = try await use([.cut, .json(503, "{}"), .json(500, "{}"), .json(200, Fixture.none)]) {
             client, slept in
-            #expect(try await client.all(.get("/v1/apps"), NoAttributes.self).isEmpty)
+            let found = try await client.all(.get("/v1/apps"), NoAttributes.self)
+            #expect(found.isEmpty)
             #expect(slept.all == [.seconds(1), .seconds(2), .seconds(4)])
         }
         #expect(asked.count == 4)

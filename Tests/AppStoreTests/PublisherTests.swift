@@ -29,7 +29,10 @@ import Testing
     }
 
     private static func uploads(_ state: String) -> String {
-        #"{"data":[{"type":"buildUploads","id":"u","attributes":{"state":{"state":"\#(state)"}}}],"links":{"self":"/"}}"#
+        #"""
+        {"data":[{"type":"buildUploads","id":"u","attributes":{"cfBundleVersion":"812",
+        "cfBundleShortVersionString":"1.1","state":{"state":"\#(state)"}}}],"links":{"self":"/"}}
+        """#
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: [(11, "a"), (10, "b")])

@@ -15,6 +15,7 @@ import Testing
             ("jest.json", "jest", "2/1/1/1/0"),
             ("rspec.json", "rspec", "1/1/1/2/0"),
             ("cucumber.json", "cucumber", "2/3/3/2/0"), ("cucumber-jvm.json", "cucumber", "1/1/2/1/0"),
+            ("xcresult.json", "xcresult", "5/2/1/1/1"), ("xcresult-summary.json", "xcresult", "0/1/0/0/0"),
             ("ctrf.json", "ctrf", "2/1/0/2/0"), ("perl.tap", "tap", "3/2/0/1/1"),
             ("node.tap", "tap", "1/2/0/1/1"), ("bats.tap", "tap", "1/1/0/1/0"),
             ("ctest-timeout.xml", "junit", "1/3/0/0/0"),
@@ -115,6 +116,16 @@ import Testing
                 "ctrf.json", "adds wrongly", "sum.spec.ts > sum", "tests/sum.spec.ts:9",
                 "expect(received).toBe(expected)\n\nExpected: 4\nReceived: 3"
             ),
+            (
+                "xcresult.json", "testAddsWrongly()", "DemoTests.SumTests", "SumTests.swift:18",
+                "XCTAssertEqual failed: (\"3\") is not equal to (\"4\") - sum is off"
+            ),
+            ("xcresult.json", "testSkips()", "DemoTests.SumTests", "-:-", "no network"),
+            (
+                "xcresult.json", "rows(a:b:) (2, 2)", "DemoTests.Outer/Inner", "/w/Tests/Rows.swift:9",
+                "Expectation failed: 4 == 5"
+            ),
+            ("xcresult.json", "opens() [iPad]", "DemoUITests", "-:-", nil),
             ("perl.tap", "sum is right", "", "a.t:3", "got: '3'\nexpected: '4'"),
             ("perl.tap", "second", "inner", "a.t:6", "got: 'a'\nexpected: 'b'"),
             (

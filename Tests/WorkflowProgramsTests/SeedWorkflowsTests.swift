@@ -38,13 +38,13 @@ import Testing
         Kind(
             "Xcode project",
             ["My App.xcodeproj/xcshareddata/xcschemes/All of it.xcscheme": "<TestableReference/>"],
-            test: ["resolve", "build", "unit tests"],
-            release: ["resolve", "build", "unit tests", "release build", "archive"]),
+            test: ["resolve", "unit tests"],
+            release: ["resolve", "unit tests", "archive", "export", "release", "TestFlight"]),
         Kind(
             "Xcode workspace",
             ["It's.xcworkspace/x": "", "A.xcodeproj/xcshareddata/xcschemes/A.xcscheme": "<TestPlanReference/>"],
-            test: ["resolve", "build", "unit tests"],
-            release: ["resolve", "build", "unit tests", "release build", "archive"]),
+            test: ["resolve", "unit tests"],
+            release: ["resolve", "unit tests", "archive", "export", "release", "TestFlight"]),
         Kind(
             "Cargo",
             ["Cargo.toml": "", "Cargo.lock": "", "rustfmt.toml": "", "src/lib.rs": "#[test]\nfn a() {}"],

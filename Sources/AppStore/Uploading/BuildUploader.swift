@@ -48,7 +48,10 @@ struct BuildUploader: Sendable {
                 [
                     "filter[cfBundleShortVersionString]": version, "filter[cfBundleVersion]": number,
                     "filter[platform]": platform, "limit": "200",
-                ]), BuildUpload.self)
+                ]), BuildUpload.self
+        )
+        // Only an upload of exactly this build may be continued, whatever the filters find.
+        .filter { $0.attributes.cfBundleShortVersionString == version && $0.attributes.cfBundleVersion == number }
     }
 
     private func isFailed(_ upload: String) async throws -> Bool {

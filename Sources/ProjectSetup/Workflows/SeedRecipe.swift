@@ -46,6 +46,8 @@ package struct SeedRecipe: Sendable {
     /// Steps that a release runs before it packs.
     var releaseSteps: [SeedStep]
     var archive: Archive?
+    /// What its own workflows are made of, if the repository is one app.
+    var xcode: XcodeSeed?
     /// Programs that must be installed on the machine.
     package var programs: [String] = []
 

@@ -41,6 +41,15 @@ package struct SeedWorkflows {
         case .survey, .placeholder: recipes = survey.recipes
         }
         let target = (branch ?? project.branch).swiftLiteral
+        // An app has its own workflows. Beside other projects, or below the top, it is tested only.
+        if recipes.count == 1, recipes[0].folder.isEmpty, let xcode = recipes[0].xcode {
+            files = [
+                SeedFile(path: "workflows/Workflows.swift", text: SeedWorkflows.entryPoint),
+                SeedFile(path: "workflows/test.swift", text: xcode.test(into: target)),
+                SeedFile(path: "workflows/release.swift", text: xcode.release(into: target)),
+            ]
+            return
+        }
         files = [
             SeedFile(path: "workflows/Workflows.swift", text: SeedWorkflows.entryPoint),
             SeedFile(path: "workflows/test.swift", text: SeedWorkflows.test(SeedText(recipes), into: target)),

@@ -61,6 +61,9 @@ extension FuzzTarget {
             try Corpus.results("cucumber.json", "cucumber-jvm.json")
         },
         of(ResultFormat(rawValue: "ctrf"), "ctrf", words: json, isJSON: true) { try Corpus.results("ctrf.json") },
+        of(ResultFormat(rawValue: "xcresult"), "xcresult", words: json, isJSON: true) {
+            try Corpus.results("xcresult.json", "xcresult-summary.json")
+        },
         of(ResultFormat(rawValue: "tap"), "tap", words: tap) { try Corpus.results(".tap") },
     ]
 

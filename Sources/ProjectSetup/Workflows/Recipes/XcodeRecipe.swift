@@ -37,33 +37,21 @@ struct XcodeRecipe {
     }
 
     private func recipe(_ container: String, scheme: String) -> SeedRecipe {
+        let seed = XcodeSeed(folder, container: container, scheme: scheme)
         let kind = container.hasSuffix(".xcworkspace") ? "-workspace" : "-project"
         let base = "xcodebuild \(kind) \(container.shellQuoted) -scheme \(scheme.shellQuoted) -derivedDataPath build"
-        let destination = "-destination '\(destination)'"
+        let place = seed.isForPhones ? "platform=iOS Simulator,name=iPhone 17" : "platform=macOS"
         let resolve = SeedRecipe.SeedStep.resolve("\(base) -resolvePackageDependencies")
-        let build = SeedRecipe.SeedStep(
-            name: "build", command: "\(base) \(destination) build-for-testing", needs: ["resolve"],
-            comment: "`xcodebuild -showdestinations` lists what the tests can run on.")
         // xcodebuild refuses to overwrite a result bundle.
         var tests = SeedRecipe.SeedStep.tests(
-            "rm -rf build/tests.xcresult && \(base) \(destination) -resultBundlePath build/tests.xcresult "
-                + "test-without-building", timeout: 30)
-        tests.needs = ["build"]
+            "rm -rf build/tests.xcresult && \(base) -destination '\(place)' -resultBundlePath build/tests.xcresult test",
+            timeout: 30)
+        tests.needs = ["resolve"]
+        tests.comment = "`xcodebuild -showdestinations` lists what the tests can run on."
         tests.artifacts = ["build/tests.xcresult/**"]
-        let release = SeedRecipe.SeedStep(
-            name: "release build", command: "\(base) -configuration Release \(destination) build",
-            needs: ["unit tests"])
-        var recipe = SeedRecipe(
-            "Xcode", in: folder, steps: [resolve, build, tests], releaseSteps: [resolve, build, tests, release])
+        var recipe = SeedRecipe("Xcode", in: folder, steps: [resolve, tests], releaseSteps: [resolve, tests])
         recipe.programs = ["xcodebuild"]
+        recipe.xcode = seed
         return recipe
-    }
-
-    private var destination: String {
-        let projects = folder.names.filter { $0.hasSuffix(".xcodeproj") }.sorted()
-        let isForPhones = projects.contains {
-            folder.text("\($0)/project.pbxproj")?.contains("SDKROOT = iphoneos") ?? false
-        }
-        return isForPhones ? "platform=iOS Simulator,name=iPhone 17" : "platform=macOS"
     }
 }

@@ -10,7 +10,7 @@ struct ResultsCommand: ParsableCommand {
         discussion: """
             Detects the format by its content: JUnit XML, Swift Testing's event stream, the output of `swift test`, TRX, \
             NUnit 2 and 3, xUnit.net, `go test -json`, Dart's and Flutter's JSON, Mocha's, Jest's, RSpec's and \
-            Cucumber's JSON, TAP, CTRF. Several files are read like those of one step: tests in two files of one format \
+            Cucumber's JSON, TAP, CTRF, Xcode's test results. Several files are read like those of one step: tests in two files of one format \
             are different tests, and if they share a name, the file's name is added.
 
             Exit codes: 0 all files were read, even if tests failed; 2 a file can't be opened or has no readable test \

@@ -1,0 +1,149 @@
+/// Steps that build, test, archive and export with Xcode. They run on a Mac.
+///
+/// ```swift
+/// let app = Xcode(project: "App.xcodeproj", scheme: "App")
+/// let signing = XcodeSigning(
+///     certificate: "APPLE_CERTIFICATE", password: "APPLE_CERTIFICATE_PASSWORD",
+///     provisioning: AppStoreKey("APPLE_KEY", id: "2X9R4HXF34", issuer: "57246542-96fe-1a63-e053-0824d011072a"))
+///
+/// let release = Workflow("release", on: .merge(into: "main")) {
+///     let resolve = app.resolve()
+///     let test = app.test(on: .simulator("iPhone 17"), needs: resolve)
+///     let archive = app.archive(signing: signing, needs: test)
+///     let export = app.export(ExportOptions(.appStoreConnect, team: "ABCDE12345"), signing: signing, needs: archive)
+///     let version = Release(version: .counted("1.4"), files: "build/export/*", needs: export)
+///     Step.publish("TestFlight", version, to: .testFlight(…))
+/// }
+/// ```
+///
+/// All that they make is below `build/`. Each step that signs has a keychain of its own, which it removes at its end.
+public struct Xcode: Sendable, Equatable {
+    /// `-project` or `-workspace`, and its path.
+    let container: [String]
+    let scheme: String
+
+    /// A project, with one of its shared schemes.
+    ///
+    /// - Parameter project: The path of the `.xcodeproj`, below the workspace of the run.
+    public init(project: String, scheme: String) {
+        container = ["-project", project]
+        self.scheme = scheme
+    }
+
+    /// An Xcode workspace, with one of its shared schemes.
+    ///
+    /// - Parameter workspace: The path of the `.xcworkspace`, below the workspace of the run.
+    public init(workspace: String, scheme: String) {
+        container = ["-workspace", workspace]
+        self.scheme = scheme
+    }
+
+    static let derivedData = "build/DerivedData"
+    static let archive = "build/App.xcarchive"
+    static let export = "build/export"
+
+    // MARK: Steps
+
+    /// Fetches the Swift packages of the project. It is the only step before the archive that uses the network.
+    public func resolve(_ name: String = "resolve") -> Step {
+        Step(name, run: xcodebuild().with("-resolvePackageDependencies").line).network(.allowed)
+    }
+
+    /// Builds and tests, and reads the tests from the result bundle.
+    ///
+    /// The attachments of tests that failed, such as screenshots, are artifacts.
+    ///
+    /// - Parameters:
+    ///   - name: Unique in the workflow.
+    ///   - destination: Where the tests run.
+    ///   - plan: A test plan of the scheme; nil: the scheme's own.
+    ///   - needs: The steps before it.
+    public func test(
+        _ name: String = "test", on destination: XcodeDestination, plan: String? = nil, needs: Step...
+    ) -> Step {
+        let bundle = "build/\(name.fileName).xcresult"
+        let results = "build/\(name.fileName).json"
+        let attachments = "build/\(name.fileName)-attachments"
+        var command = xcodebuild().with("-destination", destination.text).with("-resultBundlePath", bundle)
+        if let plan { command = command.with("-testPlan", plan) }
+        let read = XcodeCommand("xcrun", "xcresulttool", "get", "test-results", "tests", "--path", bundle, "--compact")
+        let copy = XcodeCommand(
+            "xcrun", "xcresulttool", "export", "attachments", "--path", bundle, "--output-path", attachments,
+            "--only-failures")
+        let step = Step(
+            name, needs: needs,
+            run: """
+                # xcodebuild refuses to overwrite a result bundle.
+                rm -rf \(bundle.shellQuoted) \(results.shellQuoted) \(attachments.shellQuoted)
+                mkdir -p build
+                status=0
+                \(command.with("test").line) || status=$?
+                if [ -d \(bundle.shellQuoted) ]; then
+                    \(read.line) > \(results.shellQuoted)
+                    \(copy.line) || true
+                fi
+                exit "$status"
+                """
+        )
+        .testResults(.file(results)).artifacts("\(attachments)/**").timeout(.minutes(45))
+        return destination.resource.map { step.uses($0) } ?? step
+    }
+
+    /// Builds the app for release, signed, as an archive.
+    ///
+    /// The settings `MARKETING_VERSION` and `CURRENT_PROJECT_VERSION` are the release's version and build number, where
+    /// the workflow has a ``Release``. So the app's Info.plist should take them from there, as Xcode's own do.
+    public func archive(
+        _ name: String = "archive", on destination: XcodeDestination = .anyDevice, configuration: String = "Release",
+        signing: XcodeSigning, needs: Step...
+    ) -> Step {
+        let command = xcodebuild().with("-configuration", configuration).with("-destination", destination.text)
+            .with("-archivePath", Self.archive).with(signing.arguments).with("archive")
+        let versions = """
+            set --
+            if [ -n "${PIPECTL_VERSION:-}" ]; then
+                set -- "MARKETING_VERSION=$PIPECTL_VERSION" "CURRENT_PROJECT_VERSION=$PIPECTL_BUILD_NUMBER"
+            fi
+            """
+        return signing.step(
+            name, needs: needs, "rm -rf \(Self.archive)\n\(versions)\n\(command.line) \"$@\"")
+    }
+
+    /// Makes the file that is delivered of the archive, and packs its dSYMs.
+    ///
+    /// They are artifacts below `build/export`: an `.ipa` or `.pkg`, and `APP.dSYMs.zip`.
+    public func export(
+        _ options: ExportOptions, _ name: String = "export", signing: XcodeSigning, needs: Step...
+    ) -> Step {
+        let command = XcodeCommand(
+            "xcodebuild", "-exportArchive", "-archivePath", Self.archive, "-exportPath", Self.export,
+            "-exportOptionsPlist", "build/ExportOptions.plist"
+        ).with(signing.arguments)
+        let symbols = "\(Self.archive)/dSYMs"
+        let pack = XcodeCommand(
+            "ditto", "-c", "-k", "--keepParent", symbols, "\(Self.export)/\(scheme.fileName).dSYMs.zip")
+        return signing.step(
+            name, needs: needs,
+            """
+            rm -rf \(Self.export)
+            printf '%s' \(options.plist.shellQuoted) > build/ExportOptions.plist
+            \(command.line)
+            if [ -d \(symbols) ]; then \(pack.line); fi
+            """
+        )
+        .artifacts("\(Self.export)/*.ipa", "\(Self.export)/*.pkg", "\(Self.export)/*.dSYMs.zip")
+    }
+
+    private func xcodebuild() -> XcodeCommand {
+        XcodeCommand("xcodebuild").with(container.map { .text($0) }).with("-scheme", scheme)
+            .with("-derivedDataPath", Self.derivedData)
+    }
+}
+
+extension String {
+    /// The text as a file's name.
+    fileprivate var fileName: String {
+        let name = String(map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") ? $0 : "-" })
+        return name.isEmpty ? "xcode" : name
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import Testing
+
+@testable import Pipeline
+
+/// The command lines of Xcode's steps, after xcodebuild(1), xcresulttool(1) and security(1).
+@Suite struct XcodeTests {
+    private let app = Xcode(project: "My App.xcodeproj", scheme: "App")
+    private let signing = XcodeSigning(
+        certificate: "APPLE_CERTIFICATE", password: "APPLE_PASSWORD",
+        provisioning: AppStoreKey("APPLE_KEY", id: "KEY", issuer: "ISSUER"))
+
+    private func script(_ step: Step) throws -> String {
+        guard case .shell(let line) = step.planned.action else { throw StepFailure("no shell") }
+        return line
+    }
+
+    /// The words of each line that begins with `program`, as the shell splits them.
+    private func lines(_ step: Step, _ program: String) throws -> [String] {
+        try script(step).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { $0.hasPrefix(program) }
+    }
+
+    /// Whether `/bin/sh` reads the script, and what it does with programs that only note how they were called.
+    private func run(_ step: Step, environment: [String: String] = [:], failing: String = "") throws -> (
+        status: Int32, calls: [String], left: [String]
+    ) {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("xcode-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let bin = folder.appendingPathComponent("bin")
+        let temporary = folder.appendingPathComponent("tmp")
+        for place in [bin, temporary] {
+            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        }
+        for program in ["xcodebuild", "xcrun", "security", "ditto"] {
+            let text = """
+                #!/bin/sh
+                for word in "\(program)" "$@"; do printf '[%s]' "$word"; done >> "\(folder.path)/calls"
+                echo >> "\(folder.path)/calls"
+                case "\(program) $*" in
+                *list-keychains\\ -d\\ user) printf '    "/Users/a b/login.keychain-db"\\n    "/c.keychain-db"\\n' ;;
+                *create-keychain*) for last; do :; done; touch "$last" ;;
+                *resultBundlePath*) mkdir -p build/test.xcresult ;;
+                esac
+                [ "\(program)" != "\(failing)" ]
+                """
+            let file = bin.appendingPathComponent(program)
+            try Data(text.utf8).write(to: file)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+        }
+        for (name, text) in ["c": "QUJD\n", "p": "secret", "k": "key"] {
+            try Data(text.utf8).write(to: folder.appendingPathComponent(name))
+        }
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = ["-ec", try script(step)]
+        shell.currentDirectoryURL = folder
+        shell.environment = [
+            "PATH": "\(bin.path):/usr/bin:/bin", "TMPDIR": temporary.path, "APPLE_CERTIFICATE_FILE": folder.path + "/c",
+            "APPLE_PASSWORD_FILE": folder.path + "/p", "APPLE_KEY_FILE": folder.path + "/k",
+        ].merging(environment) { $1 }
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("build"), withIntermediateDirectories: true)
+        try shell.run()
+        shell.waitUntilExit()
+        let calls = (try? String(contentsOf: folder.appendingPathComponent("calls"), encoding: .utf8)) ?? ""
+        let left = try FileManager.default.contentsOfDirectory(atPath: temporary.path)
+        return (shell.terminationStatus, calls.split(separator: "\n").map(String.init), left)
+    }
+
+    @Test func `packages are fetched with the network, and nothing else is`() throws {
+        let step = app.resolve()
+        #expect(step.planned.network == .allowed)
+        #expect(
+            try script(step)
+                == "xcodebuild -project 'My App.xcodeproj' -scheme App -derivedDataPath build/DerivedData "
+                + "-resolvePackageDependencies")
+        #expect(app.test(on: .mac).planned.network != .allowed)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `tests write a result bundle, which is read also after a failure`() throws {
+        let step = app.test(on: .simulator("iPhone 17", os: "26.0"), plan: "All")
+        #expect(step.planned.resources.map(\.resource.name) == ["simulator"])
+        #expect(step.planned.testResults == [.file("build/test.json")])
+        let done = try run(step, failing: "xcodebuild")
+        #expect(done.status == 1)
+        #expect(
+            done.calls == [
+                "[xcodebuild][-project][My App.xcodeproj][-scheme][App][-derivedDataPath][build/DerivedData][-destination]"
+                    + "[platform=iOS Simulator,name=iPhone 17,OS=26.0][-resultBundlePath][build/test.xcresult][-testPlan][All]"
+                    + "[test]",
+                "[xcrun][xcresulttool][get][test-results][tests][--path][build/test.xcresult][--compact]",
+                "[xcrun][xcresulttool][export][attachments][--path][build/test.xcresult][--output-path]"
+                    + "[build/test-attachments][--only-failures]",
+            ])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `an archive is signed from a keychain of its own, which is gone afterwards`()
+        throws
+    {
+        let step = app.archive(signing: signing)
+        #expect(step.planned.secrets.map(\.name) == ["APPLE_CERTIFICATE", "APPLE_PASSWORD", "APPLE_KEY"])
+        let done = try run(step, environment: ["PIPECTL_VERSION": "1.4.812", "PIPECTL_BUILD_NUMBER": "812"])
+        #expect(done.status == 0)
+        #expect(done.left.isEmpty)
+        let calls = done.calls
+        let verbs = calls.compactMap { $0.hasPrefix("[security]") ? $0.split(separator: "]")[1].dropFirst() : nil }
+        #expect(
+            verbs == [
+                "create-keychain", "set-keychain-settings", "unlock-keychain", "import", "set-key-partition-list",
+                "list-keychains", "list-keychains", "delete-keychain",
+            ])
+        // The other keychains stay in the search list, also those with blanks.
+        #expect(calls.contains { $0.hasSuffix("run.keychain-db][/Users/a b/login.keychain-db][/c.keychain-db]") })
+        let build = try #require(calls.first { $0.hasPrefix("[xcodebuild]") })
+        #expect(
+            build.contains("[-archivePath][build/App.xcarchive][-allowProvisioningUpdates][-authenticationKeyPath]"))
+        #expect(build.contains("/k][-authenticationKeyID][KEY][-authenticationKeyIssuerID][ISSUER][archive]"))
+        #expect(build.hasSuffix("[MARKETING_VERSION=1.4.812][CURRENT_PROJECT_VERSION=812]"))
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: ["xcodebuild", "security"])
+    func `the keychain is removed after a failure, too`(failing: String) throws {
+        let done = try run(app.archive(signing: signing), failing: failing)
+        #expect(done.status != 0)
+        #expect(done.left.isEmpty)
+        #expect(done.calls.last?.hasPrefix("[security][delete-keychain]") == true)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `an export has its options as a property list`() throws {
+        let done = try run(
+            app.export(ExportOptions(.appStoreConnect, team: "ABCDE12345"), signing: signing))
+        #expect(done.status == 0)
+        #expect(
+            done.calls.contains {
+                $0.hasPrefix(
+                    "[xcodebuild][-exportArchive][-archivePath][build/App.xcarchive][-exportPath][build/export]"
+                        + "[-exportOptionsPlist][build/ExportOptions.plist][-allowProvisioningUpdates]")
+            })
+    }
+
+    @Test(arguments: ExportOptions.Method.allCases)
+    func `export options are a readable property list`(method: ExportOptions.Method) throws {
+        var options = ExportOptions(
+            method, team: "ABCDE12345", profiles: ["com.example.app": "A & B <C>"],
+            installedFrom: "https://example.com/a")
+        options.more["thinning"] = "<none>"
+        let list = try PropertyListSerialization.propertyList(from: Data(options.plist.utf8), format: nil)
+        let values = try #require(list as? [String: Any])
+        #expect(values["method"] as? String == method.rawValue)
+        #expect(values["signingStyle"] as? String == "manual")
+        #expect((values["provisioningProfiles"] as? [String: String])?["com.example.app"] == "A & B <C>")
+        #expect(values["thinning"] as? String == "<none>")
+        #expect((values["manageAppVersionAndBuildNumber"] as? Bool) == (method == .appStoreConnect ? false : nil))
+    }
+}
