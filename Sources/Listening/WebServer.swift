@@ -126,9 +126,9 @@ private final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandl
     init(seconds: Double) { time = .milliseconds(Int64(seconds * 1_000)) }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        // A connection keeps its buffer, and most requests fit into a quarter of what is usual.
+        // A connection keeps its buffer as long as it lives; it grows where a request needs more.
         try? context.channel.syncOptions?.setOption(
-            .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 512, maximum: 65_536))
+            .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 256, maximum: 65_536))
         start(context)
     }
 
