@@ -49,7 +49,7 @@ public struct WebServer: Service {
         quiet.logLevel = .critical
         let application = Application(
             responder: CallbackResponder { (request: Request, context: ConnectionContext) in
-                await answer(request, context.source)
+                await Self.inItsOwnTask { [answer] in await answer(request, context.source) }
             },
             server: server,
             configuration: ApplicationConfiguration(
@@ -63,6 +63,15 @@ public struct WebServer: Service {
         } catch let error as IOError {
             throw ListenError(
                 "nothing can be heard at \(options.address.text): \(error); set `listen` to a free address")
+        }
+    }
+
+    /// A task keeps the memory of its deepest call until it ends, and the task of a connection ends when the last byte of
+    /// an event stream is written. So the answer is made by another one.
+    private static func inItsOwnTask(_ answer: @escaping @Sendable () async -> Response) async -> Response {
+        await withTaskGroup(of: Response.self) { group in
+            group.addTask { await answer() }
+            return await group.next() ?? Response(status: .internalServerError)
         }
     }
 
@@ -116,7 +125,13 @@ private final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandl
 
     init(seconds: Double) { time = .milliseconds(Int64(seconds * 1_000)) }
 
-    func handlerAdded(context: ChannelHandlerContext) { start(context) }
+    func handlerAdded(context: ChannelHandlerContext) {
+        // A connection keeps its buffer as long as it lives; it grows where a request needs more.
+        try? context.channel.syncOptions?.setOption(
+            .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 256, maximum: 65_536))
+        start(context)
+    }
+
     func handlerRemoved(context: ChannelHandlerContext) { stopAll() }
 
     func channelInactive(context: ChannelHandlerContext) {

@@ -96,10 +96,19 @@ public struct Pages: Service {
         return Self.response(await answer(asked), closes: false)
     }
 
+    /// Names of headers that all answers have, made once: a listener keeps those of its answer.
+    private static let commonNames: [String: HTTPField.Name] = [
+        "content-security-policy", "x-content-type-options", "referrer-policy", "x-frame-options",
+        "cross-origin-opener-policy", "cross-origin-resource-policy", "cache-control", "content-type",
+        "x-accel-buffering",
+    ].reduce(into: [:]) { $0[$1] = HTTPField.Name($1) }
+
     private static func response(_ answer: PageResponse, closes: Bool) -> Response {
         var headers: HTTPFields = [:]
+        // The server adds two.
+        headers.reserveCapacity(answer.headers.count + answer.cookies.count + 3)
         for (name, value) in answer.headers {
-            if let name = HTTPField.Name(name) { headers[name] = value }
+            if let name = commonNames[name] ?? HTTPField.Name(name) { headers[name] = value }
         }
         for cookie in answer.cookies { headers.append(HTTPField(name: .setCookie, value: cookie)) }
         if closes { headers[.connection] = "close" }
@@ -137,9 +146,11 @@ public struct Pages: Service {
             response = self.response(PageProblem(.broken, "\(error)"), request, visitor, nonce)
         }
         response = forOne(response, visitor, request)
-        let policy =
+        let pagePolicy =
             "default-src 'none'; style-src 'self' 'nonce-\(nonce)'; script-src 'self'; img-src 'self'; connect-src 'self'; "
             + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        // A stream shows nothing itself.
+        let policy = if case .stream = response.body { Self.streamPolicy } else { pagePolicy }
         let common = [
             "content-security-policy": policy, "x-content-type-options": "nosniff",
             // With `no-referrer`, browsers would send `Origin: null` with our own forms.
@@ -151,6 +162,8 @@ public struct Pages: Service {
         if request.method == "HEAD" { response.body = .bytes([]) }
         return response
     }
+
+    private static let streamPolicy = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 
     private func response(
         _ problem: PageProblem, _ request: PageRequest, _ visitor: Visitor, _ nonce: String
@@ -292,6 +305,8 @@ public struct Pages: Service {
     private func follow(_ request: PageRequest) async throws -> PageResponse {
         var wanted = request
         wanted.path.removeFirst()
+        // All who follow a page get the same, and each stream lasts for hours.
+        wanted.headers = [:]
         // An address without a page is refused before a stream begins.
         guard try await views.page(wanted) != nil else {
             throw PageProblem(.notFound, "there is no such page")

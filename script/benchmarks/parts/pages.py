@@ -77,7 +77,7 @@ def measure(bench):
         f"/search?q={head[:8]}", f"/search?q={change}", "/search?q=behaviour1", "/search?q=nothing-like-that",
         "/api/v1/status", "/api/v1/runs", "/api/v1/runs?limit=1000", "/api/v1/runs?state=ended&verdict=failed",
         f"/api/v1/repositories/{repository}/changes", "/api/v1/tests/flaky", "/api/v1/tests/slowest",
-        f"/api/v1/tests/history?name={name}", "/api/v1/queue", "/feeds/runs.atom", f"/badges/{repository}/main.svg",
+        f"/api/v1/tests/history?{query}", "/api/v1/queue", "/feeds/runs.atom", f"/badges/{repository}/main.svg",
         "/metrics"]
     sizes = {}
 
