@@ -1,0 +1,321 @@
+import Foundation
+
+/// The checks of one file, in the making.
+struct FileVerification {
+    private let path: String
+    private let name: String
+    private let folder: String
+    private let trusted: TrustedKeys
+    private let fileLimit: Int64
+    private var digests: FileDigests?
+    private var signers: [KeyID] = []
+    private var isSigned = false
+    /// The first signature that could not be checked, because its key is not trusted.
+    private var unknownKey: SigningError?
+    private var checks: [ReleaseCheck] = []
+
+    /// The list of the release, once a trusted key is known to have signed it.
+    private(set) var manifest: ReleaseManifest?
+    private(set) var claims = ReleaseClaims()
+
+    init(_ path: String, _ trusted: TrustedKeys, _ fileLimit: Int64) {
+        self.path = path
+        self.trusted = trusted
+        self.fileLimit = fileLimit
+        name = (path as NSString).lastPathComponent
+        folder = (path as NSString).deletingLastPathComponent
+    }
+
+    var verdict: FileVerdict {
+        FileVerdict(
+            file: path, sha256: digests?.sha256Text, bytes: digests?.bytes,
+            accepted: isSigned && !checks.contains { $0.state == .failed }, signedBy: signers,
+            version: claims.version, commit: claims.commit, repository: claims.repository, checks: checks)
+    }
+
+    mutating func add(_ check: ReleaseCheck) { checks.append(check) }
+
+    private mutating func pass(_ name: ReleaseCheck.Name, _ sentence: String) {
+        add(ReleaseCheck(name: name, state: .passed, code: nil, sentence: sentence))
+    }
+
+    private mutating func absent(_ name: ReleaseCheck.Name, _ sentence: String) {
+        add(ReleaseCheck(name: name, state: .absent, code: nil, sentence: sentence))
+    }
+
+    private mutating func fail(_ name: ReleaseCheck.Name, _ code: SigningError.Code, _ sentence: String) {
+        add(ReleaseCheck(name: name, state: .failed, code: code.rawValue, sentence: sentence))
+    }
+
+    /// An error of a side file. A key that is not trusted fails nothing by itself, since its signature proves nothing
+    /// and another one may be trusted; without another one the file is refused as unsigned.
+    private mutating func refuse(_ name: ReleaseCheck.Name, _ file: String, _ error: SigningError) {
+        if error.code == .unknownKey {
+            unknownKey = unknownKey ?? error
+            add(
+                ReleaseCheck(
+                    name: name, state: .absent, code: error.code.rawValue, sentence: "\(file): \(error.description)."))
+        } else {
+            fail(name, error.code, "\(file): \(error.description).")
+        }
+    }
+
+    private mutating func trust(_ key: PublicKey) {
+        isSigned = true
+        if !signers.contains(key.id) { signers.append(key.id) }
+    }
+
+    private func beside(_ file: String) -> String { (folder as NSString).appendingPathComponent(file) }
+
+    /// The content of a file beside this one. A file that can't be read fails the check.
+    private mutating func content(_ file: String, _ limit: Int, for check: ReleaseCheck.Name) -> Data? {
+        do throws(SigningError) {
+            if let data = try ReleaseBytes.content(of: beside(file), limit: limit) { return data }
+            absent(check, "There is no \(file).")
+        } catch { refuse(check, file, error) }
+        return nil
+    }
+
+    // MARK: The file and its list
+
+    /// Reads the file. Returns false if there is nothing to go on with.
+    mutating func readFile() -> Bool {
+        guard name.isPlainName else {
+            fail(.file, .badName, "The name of the file has characters that no file of a release has.")
+            return false
+        }
+        do throws(SigningError) {
+            digests = try ReleaseBytes.digests(of: path, limit: fileLimit)
+            if let digests {
+                pass(.file, "It has \(digests.bytes) bytes and the SHA-256 \(digests.sha256Text).")
+                return true
+            }
+            fail(.file, .missing, "There is no such file.")
+        } catch { fail(.file, error.code, "It can't be read: \(error.description).") }
+        return false
+    }
+
+    mutating func readManifest() {
+        let file = ReleaseManifest.fileName
+        guard let data = content(file, ReleaseManifest.limit, for: .manifest) else { return }
+        do throws(SigningError) {
+            let (manifest, keys) = try ReleaseManifest.read(data, among: trusted)
+            self.manifest = manifest
+            claims.add(
+                .init(
+                    source: file, version: manifest.version, commit: manifest.commit, repository: manifest.repository))
+            pass(
+                .manifest,
+                "\(file) lists the release \(manifest.version) of \(manifest.repository), and the key "
+                    + "\(Self.names(keys)) signed it.")
+            checkListed(manifest, keys, isWholeFile: FileDigests(of: data) == digests)
+        } catch { refuse(.manifest, file, error) }
+    }
+
+    private mutating func checkListed(_ manifest: ReleaseManifest, _ keys: [PublicKey], isWholeFile: Bool) {
+        guard let digests else { return }
+        if name == ReleaseManifest.fileName {
+            // Both were read from the same place; if it was replaced meanwhile, the signature is of other bytes.
+            guard isWholeFile else { return fail(.listed, .otherDigest, "The list was replaced while it was read.") }
+            for key in keys { trust(key) }
+            return
+        }
+        let digest =
+            name == ReleaseManifest.notesName
+            ? manifest.notesSHA256 : manifest.files.first { $0.name == name }?.sha256
+        guard let digest else {
+            return fail(.listed, .notListed, "The release \(manifest.version) has no file of this name.")
+        }
+        let size = manifest.files.first { $0.name == name }?.bytes
+        guard digest == digests.sha256Text, size ?? digests.bytes == digests.bytes else {
+            let code: SigningError.Code = name == ReleaseManifest.notesName ? .otherNotes : .otherDigest
+            return fail(
+                .listed, code, "It is not the file of this name in the release \(manifest.version): get it again.")
+        }
+        pass(.listed, "It is the file of this name in the release \(manifest.version).")
+        for key in keys { trust(key) }
+    }
+
+    private static func names(_ keys: [PublicKey]) -> String { keys.map(\.id.description).joined(separator: ", ") }
+
+    mutating func checkChecksums() {
+        let file = Checksums.fileName
+        guard name != file, name != ReleaseManifest.fileName, let digests,
+            let data = content(file, Checksums.limit, for: .checksums)
+        else { return }
+        do throws(SigningError) {
+            switch try Checksums(data).digests[name] {
+            case nil: absent(.checksums, "\(file) has no line for it.")
+            case digests.sha256Text?:
+                pass(.checksums, "\(file) has the same digest. It is not signed: this finds damage, not forgery.")
+            default: fail(.checksums, .otherDigest, "\(file) has another digest: the file is damaged or was replaced.")
+            }
+        } catch { refuse(.checksums, file, error) }
+    }
+
+    // MARK: Signatures
+
+    mutating func checkMinisign() {
+        let file = name + ".minisig"
+        guard let digests, let data = content(file, MinisignSignature.limit, for: .minisign) else { return }
+        do throws(SigningError) {
+            let signature = try MinisignSignature(data)
+            let key = try signature.signer(of: digests, among: trusted)
+            let comment = try TrustedComment(signature.trustedComment)
+            if let signed = comment.file, signed != name {
+                return fail(
+                    .minisign, .otherName, "\(file): the key \(key.id) signed these bytes as \(signed), not as \(name)."
+                )
+            }
+            claims.add(
+                .init(source: file, version: comment.version, commit: comment.commit, repository: comment.repository))
+            pass(.minisign, "The key \(key.id) signed it (minisign).")
+            trust(key)
+        } catch { refuse(.minisign, file, error) }
+    }
+
+    mutating func checkCosign() {
+        guard let digests else { return }
+        let file = name + ".sig"
+        if let data = content(file, BlobSignature.limit, for: .cosign) {
+            do throws(SigningError) {
+                let key = try BlobSignature(line: data).signer(of: digests, among: trusted)
+                pass(.cosign, "The key \(key.id) signed it (cosign).")
+                trust(key)
+            } catch { refuse(.cosign, file, error) }
+        }
+        let bundle = name + ".sigstore.json"
+        if let data = content(bundle, BlobSignature.bundleLimit, for: .bundle) {
+            do throws(SigningError) {
+                let key = try BlobSignature(bundle: data, of: digests).signer(of: digests, among: trusted)
+                pass(.bundle, "The key \(key.id) signed it (bundle of sigstore).")
+                trust(key)
+            } catch { refuse(.bundle, bundle, error) }
+        }
+    }
+
+    mutating func checkProvenance() {
+        guard let digests else { return }
+        let own = name + ".intoto.jsonl"
+        let shared = "provenance.intoto.jsonl"
+        // The provenance of a release is no provenance of itself, nor of the list that has its digest.
+        if [shared, ReleaseManifest.fileName, ReleaseManifest.notesName, Checksums.fileName].contains(name) { return }
+        let file = FileManager.default.fileExists(atPath: beside(own)) ? own : shared
+        guard let data = content(file, Envelope.limit, for: .provenance) else { return }
+        do throws(SigningError) {
+            let (found, keys) = try statements(Envelope.read(data, named: file))
+            let fitting = found.filter { $0.subject.contains { $0.digest["sha256"] == digests.sha256Text } }
+            guard let first = fitting.first else {
+                return fail(.provenance, .notListed, "\(file) is signed, but says nothing of this file.")
+            }
+            guard
+                fitting.allSatisfy({
+                    $0.subject.contains { $0.name == name && $0.digest["sha256"] == digests.sha256Text }
+                })
+            else { return fail(.provenance, .otherName, "\(file) has these bytes under another name.") }
+            for statement in fitting {
+                let parameters = statement.predicate.buildDefinition.externalParameters
+                claims.add(
+                    .init(
+                        source: file, version: parameters.version, commit: statement.commit,
+                        repository: parameters.repository))
+            }
+            let parameters = first.predicate.buildDefinition.externalParameters
+            pass(
+                .provenance,
+                "The key \(Self.names(keys)) signed that the workflow \(parameters.workflow) of \(parameters.repository) "
+                    + "made it from the commit \(first.commit ?? "that it does not name").")
+            for key in keys { trust(key) }
+        } catch { refuse(.provenance, file, error) }
+    }
+
+    /// The statements in envelopes that trusted keys have signed: at least one envelope.
+    private func statements(
+        _ envelopes: [Envelope]
+    ) throws(SigningError) -> (found: [Provenance], keys: [PublicKey]) {
+        var found: [Provenance] = []
+        var keys: [PublicKey] = []
+        var unknown: SigningError?
+        for envelope in envelopes {
+            do throws(SigningError) {
+                let key = try envelope.signer(among: trusted)
+                guard let statement = try Provenance.read(envelope) else { continue }
+                found.append(statement)
+                if !keys.contains(key) { keys.append(key) }
+            } catch {
+                guard error.code == .unknownKey else { throw error }
+                unknown = error
+            }
+        }
+        if found.isEmpty {
+            throw unknown ?? SigningError(.wrongKind, "no envelope has a provenance of SLSA's version 1")
+        }
+        return (found, keys)
+    }
+
+    // MARK: The whole
+
+    mutating func checkNotes() {
+        guard let manifest, name != ReleaseManifest.notesName else { return }
+        let file = ReleaseManifest.notesName
+        do throws(SigningError) {
+            guard let notes = try ReleaseBytes.digests(of: beside(file), limit: 16 << 20) else {
+                return absent(.notes, "There is no \(file).")
+            }
+            guard let digest = manifest.notesSHA256, digest == notes.sha256Text else {
+                return fail(.notes, .otherNotes, "\(file) has not the notes of the release \(manifest.version).")
+            }
+            pass(.notes, "\(file) has the notes of this release.")
+        } catch { refuse(.notes, file, error) }
+    }
+
+    mutating func checkAgreement() {
+        guard claims.claims.count > 1 else { return }
+        if let field = claims.contradiction {
+            fail(
+                .agreement, .contradiction,
+                "\(claims.claims.map(\.source).joined(separator: " and ")) name a different \(field): they are of two "
+                    + "releases. Get all files of one.")
+        } else {
+            pass(.agreement, "Everything that was signed says the same.")
+        }
+    }
+
+    mutating func checkSignature() {
+        if isSigned {
+            pass(.signature, "A key that you trust signed it: \(signers.map(\.description).joined(separator: ", ")).")
+        } else if let unknownKey {
+            fail(.signature, unknownKey.code, "No key that you trust signed it, only another one.")
+        } else {
+            fail(.signature, .unsigned, "No key that you trust signed it: nothing is known of where it comes from.")
+        }
+    }
+
+    mutating func checkFolder(_ path: String, _ manifest: ReleaseManifest) {
+        let listed = Set(manifest.files.map(\.name))
+        guard let found = try? FileManager.default.contentsOfDirectory(atPath: path) else {
+            return fail(.folder, .unreadable, "The folder can't be read.")
+        }
+        let missing = listed.subtracting(found)
+        if let first = missing.min() {
+            return fail(.folder, .missing, "\(missing.count) files of the release are not here, \(first) first.")
+        }
+        let others = found.filter { !Self.mayBeBeside($0, listed) }
+        if let first = others.min() {
+            return fail(.folder, .extraFile, "\(others.count) files here are not of the release, \(first) first.")
+        }
+        pass(.folder, "The folder has the \(listed.count) files of the release and no others.")
+    }
+
+    /// Whether a file need not be listed: it is checked by itself, or with the file that it belongs to.
+    private static func mayBeBeside(_ name: String, _ listed: Set<String>) -> Bool {
+        if listed.contains(name) { return true }
+        let own = [ReleaseManifest.fileName, ReleaseManifest.notesName]
+        if (own + [Checksums.fileName, "provenance.intoto.jsonl"]).contains(name) { return true }
+        return [".minisig", ".sig", ".sigstore.json", ".intoto.jsonl"].contains { ending in
+            name.hasSuffix(ending)
+                && (listed.contains(String(name.dropLast(ending.count)))
+                    || own.contains(String(name.dropLast(ending.count))))
+        }
+    }
+}
