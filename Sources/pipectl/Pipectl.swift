@@ -37,6 +37,7 @@ struct Pipectl: AsyncParsableCommand {
                     ResultsCommand.self, MergeTree.self, ArtifactsCommand.self,
                     History.self, Flaky.self, Slowest.self, Schema.self,
                 ]),
+            CommandGroup(name: "Releases", subcommands: [VerifyCommand.self]),
             CommandGroup(name: "Agents", subcommands: [MCPCommand.self, AgentsCommand.self]),
             CommandGroup(
                 name: "Upkeep", subcommands: [ArchiveCommand.self, GC.self, ProofsCommand.self, Doctor.self]),
