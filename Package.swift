@@ -380,7 +380,8 @@ let package = Package(
                 "Engine",
                 "Evaluating", "ForgeConnection", "Forges", "Git", "LandedChanges", "MCP", "Pipeline", "PlanRules",
                 "Preparing",
-                "ProjectSetup", "Reports", "Results", "Sandbox", "Secrets", "Settings", "StateFiles", "Store",
+                "ProjectSetup", "Reports", "Results", "Sandbox", "Secrets", "Signing", "Settings", "StateFiles",
+                "Store",
                 "SystemCalls", "TerminalText", "TestIntegrity", "TestReports", "Watching", "WorkflowPrograms",
                 "Workspaces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -458,6 +459,12 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "ConcurrencyTests", dependencies: ["Concurrency", "TestBasics"], swiftSettings: settings),
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
+        .testTarget(
+            name: "SigningTests",
+            dependencies: [
+                "Signing", "TestBasics", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ], swiftSettings: settings),
         .testTarget(name: "MergeQueueTests", dependencies: ["MergeQueue", "TestBasics"], swiftSettings: settings),
         .testTarget(
             name: "SettingsTests",
@@ -646,7 +653,7 @@ let package = Package(
                 "Archive", "Control", "DaemonSettings", "Diagnostics", "Engine", "Evaluating", "Git", "Masking", "MCP",
                 "Pages",
                 "Pipeline", "PlanOrder", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox",
-                "Settings", "stepinit", "Store", "swift-reader", "SystemCalls", "TerminalText", "TestBasics",
+                "Settings", "Signing", "stepinit", "Store", "swift-reader", "SystemCalls", "TerminalText", "TestBasics",
                 "TestIntegrity",
                 "TestReports", "TestSupport", "Watching", "WorkflowPrograms",
                 .product(name: "SystemPackage", package: "swift-system"),

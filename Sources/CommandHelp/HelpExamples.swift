@@ -122,6 +122,11 @@ package enum HelpExamples {
         "flaky": [("pipectl flaky", "")],
         "slowest": [("pipectl slowest -n 10", "")],
         "schema": [("pipectl schema bundle > bundle.schema.json", "")],
+        "verify": [
+            ("pipectl verify tool-1.2.0.tar.gz --key release.pub --release-version 1.2.0", ""),
+            ("pipectl verify dist --key release.pub --at-least 1.2.0", "a folder with a whole release"),
+            ("pipectl verify tool.deb --key release.pub --revoked revoked.txt --json", ""),
+        ],
         "mcp": [("pipectl mcp", "started by a coding agent, not by hand")],
         "agents": [("pipectl agents install", "")],
         "agents install": [("pipectl agents install", "in the top folder of a repository")],

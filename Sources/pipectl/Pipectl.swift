@@ -39,6 +39,7 @@ struct Pipectl: AsyncParsableCommand {
                     ResultsCommand.self, MergeTree.self, ArtifactsCommand.self,
                     History.self, Flaky.self, Slowest.self, Schema.self,
                 ]),
+            CommandGroup(name: "Releases", subcommands: [VerifyCommand.self]),
             CommandGroup(name: "Agents", subcommands: [MCPCommand.self, AgentsCommand.self]),
             CommandGroup(
                 name: "Upkeep",
