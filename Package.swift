@@ -616,7 +616,7 @@ let package = Package(
         .testTarget(
             name: "RunningTests",
             dependencies: [
-                "Archive", "Concurrency", "Control", "Engine", "Evaluating", "Git", "Pipeline", "Preparing",
+                "Archive", "Concurrency", "Control", "Delivery", "Engine", "Evaluating", "Git", "Pipeline", "Preparing",
                 "ProofKeys", "Results", "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit", "Store",
                 "TestBasics", "TestSupport", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),

@@ -10,7 +10,7 @@ import Testing
 @Suite(
     .enabled(
         if: FileManager.default.isExecutableFile(atPath: "/usr/bin/docker-registry"),
-        "docker-registry is needed: script/bootstrap"))
+        "docker-registry is needed: script/bootstrap delivery"))
 struct RegistryTests {
     @Test(.timeLimit(.minutes(2)), arguments: [nil, "hello:secret"])
     func `a release is an artifact whose blobs have its digests`(credentials: String?) async throws {
@@ -71,7 +71,10 @@ private final class Ending: PublishingProgress {
     private let notes: Notes
     private let left: Mutex<Int>
 
-    init(notes: Notes, after count: Int) { (self.notes, left) = (notes, Mutex(count)) }
+    init(notes: Notes, after count: Int) {
+        self.notes = notes
+        left = Mutex(count)
+    }
 
     func value(_ key: String) async throws -> String? { try await notes.value(key) }
 

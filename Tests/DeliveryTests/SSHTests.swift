@@ -6,7 +6,7 @@ import Testing
 @testable import Delivery
 
 /// A real `sshd` on loopback.
-@Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/sbin/sshd"), "sshd is needed: script/bootstrap"))
+@Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/sbin/sshd"), "sshd is needed: script/bootstrap delivery"))
 struct SSHTests {
     @Test(.timeLimit(.minutes(2)))
     func `a version arrives whole, and another attempt changes nothing`() async throws {

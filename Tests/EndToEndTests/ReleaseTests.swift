@@ -1,3 +1,4 @@
+import DaemonLog
 import Foundation
 import Results
 import TestBasics

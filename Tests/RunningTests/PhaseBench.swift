@@ -5,6 +5,7 @@ import TestSupport
 import Results
 import Store
 import Archive
+import Delivery
 import Engine
 import Foundation
 import Git
@@ -122,8 +123,11 @@ struct PhaseBench {
 
     var execute: ExecutePhase {
         ExecutePhase(
-            pool: SlotPool(slots: 2), approval: approval, order: order,
-            options: options, monitor: monitor)
+            pool: SlotPool(slots: 2), approval: approval,
+            delivery: DeliveryService(
+                index: index, folders: ReleaseFolders(state.releases), sources: NoReleaseSources(),
+                artifact: { _ in nil }, publishers: { _, _, _ in throw DeliveryProblem(.invalid, "nowhere") }),
+            order: order, options: options, monitor: monitor)
     }
 
     var release: ReleasePhase {
@@ -149,4 +153,10 @@ struct PhaseBench {
     }
 
     func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+}
+
+/// Nothing has landed.
+private struct NoReleaseSources: ReleaseSources {
+    func landed(_ basis: ReleaseBasis) async throws -> [LandedNote] { [] }
+    func file(_ path: String, _ basis: ReleaseBasis) async throws -> Data? { nil }
 }

@@ -100,14 +100,14 @@ import Testing
         let ordered = [
             "0.9", "v1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11",
             "1.0.0-rc.1", "1.0.0", "1.0.1", "1.2", "1.10.0",
-        ].compactMap(ReleaseVersion.init)
+        ].compactMap(OrderedVersion.init)
         #expect(ordered.count == 12)
         for (index, one) in ordered.enumerated() {
             for (other, two) in ordered.enumerated() { #expect((one < two) == (index < other), "\(one) and \(two)") }
         }
-        #expect(ReleaseVersion("1.2") == ReleaseVersion("1.2.0+build.7"))
+        #expect(OrderedVersion("1.2") == OrderedVersion("1.2.0+build.7"))
         for text in ["", "x", "1..2", "1.x", "1.0-", "99999999999", "1.-2", "1.2.3.4.5.6.7"] {
-            #expect(ReleaseVersion(text) == nil, "\(text)")
+            #expect(OrderedVersion(text) == nil, "\(text)")
         }
     }
 

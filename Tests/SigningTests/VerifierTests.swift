@@ -19,7 +19,7 @@ import Testing
             release,
             .init(
                 version: "v1.2.0", commit: "cccccccc", repository: "git@git.example.com:team/tool.git",
-                atLeast: ReleaseVersion("1.2")))
+                atLeast: OrderedVersion("1.2")))
         #expect(verdict.refusals == [])
         #expect(verdict.accepted)
         #expect(Set(verdict.checks.map(\.name)) == Set(ReleaseCheck.Name.allCases).subtracting([.folder]))
@@ -71,7 +71,7 @@ import Testing
         let release = try await TestRelease.make()
         let verdicts = ReleaseVerifier(release.trusted).verify(folder: release.folder.path)
         #expect(verdicts.count == 3)
-        #expect(verdicts.allSatisfy(\.accepted))
+        #expect(!verdicts.isEmpty && !verdicts.contains { !$0.accepted })
         #expect(verdicts.flatMap(\.refusals) == [])
         #expect(verdicts[0].checks.contains { $0.name == .folder && $0.state == .passed })
     }

@@ -37,11 +37,11 @@ package struct UpgradeCheck: Sendable {
     /// - Throws: ``DeliveryProblem``: `unreachable` without an answer, `refused` if the server asks for credentials,
     ///   `invalid` if what is there names no version.
     package func run() async throws -> Finding {
-        guard let own = ReleaseVersion(version) else {
+        guard let own = OrderedVersion(version) else {
             throw DeliveryProblem(.invalid, "this pipectl has the version \"\(version)\", which has no order")
         }
         let names = try await names()
-        let found = names.compactMap(ReleaseVersion.init).max()
+        let found = names.compactMap(OrderedVersion.init).max()
         guard let found else {
             throw DeliveryProblem(
                 .invalid,

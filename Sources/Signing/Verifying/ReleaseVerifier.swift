@@ -15,10 +15,10 @@ package struct ReleaseVerifier: Sendable {
         package var commit: String?
         package var repository: String?
         /// The oldest version that is accepted.
-        package var atLeast: ReleaseVersion?
+        package var atLeast: OrderedVersion?
 
         package init(
-            version: String? = nil, commit: String? = nil, repository: String? = nil, atLeast: ReleaseVersion? = nil
+            version: String? = nil, commit: String? = nil, repository: String? = nil, atLeast: OrderedVersion? = nil
         ) {
             self.version = version
             self.commit = commit
@@ -111,7 +111,7 @@ struct ReleaseClaims {
         if let least = expected.atLeast {
             checks.append(
                 check(.atLeast, "at least version \(least)", version, .olderVersion) {
-                    ReleaseVersion($0).map { $0 >= least } ?? false
+                    OrderedVersion($0).map { $0 >= least } ?? false
                 })
         }
         if let wanted = expected.commit {

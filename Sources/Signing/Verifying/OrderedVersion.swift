@@ -1,6 +1,6 @@
 /// A version that can be compared: numbers with dots, and what semver.org allows after them. A leading `v` is passed
 /// over.
-package struct ReleaseVersion: Sendable, Comparable, CustomStringConvertible {
+package struct OrderedVersion: Sendable, Comparable, CustomStringConvertible {
     private let numbers: [Int]
     private let preRelease: [Substring]
     package let description: String
