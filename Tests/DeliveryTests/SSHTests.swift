@@ -6,7 +6,10 @@ import Testing
 @testable import Delivery
 
 /// A real `sshd` on loopback.
-@Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/sbin/sshd"), "sshd is needed: script/bootstrap delivery"))
+@Suite(
+    .enabled(
+        if: FileManager.default.isExecutableFile(atPath: "/usr/sbin/sshd"), "sshd is needed: script/bootstrap delivery")
+)
 struct SSHTests {
     @Test(.timeLimit(.minutes(2)))
     func `a version arrives whole, and another attempt changes nothing`() async throws {
@@ -106,8 +109,12 @@ private struct Server {
             KbdInteractiveAuthentication no
             Subsystem sftp internal-sftp
             """.utf8)
+        // sshd closes every descriptor that it was given, also the one by which Foundation learns of its end: then
+        // Foundation's thread for processes would wait for it, and no other process of the tests would end any more.
+        let script = "trap 'kill $p' TERM; \"$@\" & p=$!; wait $p"
         child = try Child(
-            ["/usr/sbin/sshd", "-D", "-e", "-f", folder["config"]], in: folder.path, output: try folder.folder("said"))
+            ["sh", "-c", script, "sh", "/usr/sbin/sshd", "-D", "-e", "-f", folder["config"]], in: folder.path,
+            output: try folder.folder("said"))
         let port = port
         try await eventually("sshd listens") {
             let found = try await CommandRunner().end(of: ["ssh-keyscan", "-T", "1", "-p", "\(port)", "127.0.0.1"])

@@ -53,7 +53,8 @@ import Testing
 
     private static let hasMinisign = succeeds(["minisign", "-v"])
 
-    @Test(.timeLimit(.minutes(1)), .enabled(if: hasMinisign, "minisign is not installed: run script/bootstrap delivery"))
+    @Test(
+        .timeLimit(.minutes(1)), .enabled(if: hasMinisign, "minisign is not installed: run script/bootstrap delivery"))
     func `minisign accepts our signatures, and we accept its`() async throws {
         try await withTemporaryFolder { folder in
             let key = PrivateKey(new: .ed25519)
