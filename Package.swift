@@ -167,7 +167,8 @@ let package = Package(
         .target(
             name: "Preparing",
             dependencies: [
-                "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "Forges", "Listening", "Git",
+                "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "ForgeConnection", "Forges",
+                "Listening", "Git",
                 "Pipeline", "PlanOrder", "PlanRules", "ProofKeys", "Reports", "Results", "Sandbox", "Settings",
                 "StateFiles", "Store", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
@@ -185,7 +186,7 @@ let package = Package(
         .target(
             name: "Running",
             dependencies: [
-                "Archive", "Concurrency", "Control", "DaemonLog", "Engine", "Evaluating", "Git", "Masking",
+                "Archive", "Concurrency", "Control", "DaemonLog", "Delivery", "Engine", "Evaluating", "Git", "Masking",
                 "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Sandbox", "Secrets", "StateFiles",
                 "Store", "TerminalText", "TestIntegrity", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
@@ -213,12 +214,13 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "Evaluating",
-                "Forges",
-                "Listening",
-                "Git", "LandedChanges", "Landing", "MergeQueue", "Pages", "Pipeline", "Preparing", "ProofKeys",
+                "AppStore", "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Delivery", "Diagnostics",
+                "Engine",
+                "Evaluating", "ForgeConnection", "Forges", "Listening", "Git", "LandedChanges", "Landing", "MergeQueue",
+                "Pages", "Pipeline", "Preparing", "ProofKeys",
                 "Reports", "Results", "Running", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText",
                 "Watching", "WorkflowPrograms", "Workspaces",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -249,7 +251,8 @@ let package = Package(
         .target(
             name: "DaemonSettings",
             dependencies: [
-                "DaemonLog", "Forges", "Listening", "Git", "Pipeline", "Preparing", "Settings", "StateFiles",
+                "DaemonLog", "ForgeConnection", "Forges", "Listening", "Git", "Pipeline", "Preparing", "Settings",
+                "StateFiles",
                 "Watching",
             ],
             swiftSettings: settings),
@@ -272,15 +275,28 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "ForgeConnection",
+            dependencies: [
+                "Concurrency",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .target(
             name: "Forges",
             dependencies: [
-                "Concurrency", "DaemonLog", "Diagnostics", "Listening", "Pipeline", "Reports", "Results", "Store",
+                "Concurrency", "DaemonLog", "Diagnostics", "ForgeConnection", "Listening", "Pipeline", "Reports",
+                "Results", "Store",
                 "TerminalText",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -291,24 +307,51 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
-        .target(name: "MCP", swiftSettings: settings),
         .target(
             name: "Signing",
             dependencies: [
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
-            ], swiftSettings: settings),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Delivery",
+            dependencies: [
+                "Concurrency", "Engine", "ForgeConnection", "Pipeline", "Reports", "Results", "Sandbox", "Signing",
+                "Store",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "AppStore",
+            dependencies: [
+                "Concurrency", "Delivery", "Pipeline",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .target(name: "MCP", swiftSettings: settings),
         .target(name: "MergeQueue", swiftSettings: settings),
         .target(
             name: "ProjectSetup",
             dependencies: [
-                "Engine", "Git", "Pipeline", "Results", "TerminalText", "WorkflowPrograms",
+                "Engine", "Git", "Pipeline", "Results", "Sandbox", "TerminalText", "WorkflowPrograms",
             ],
             swiftSettings: settings),
         .target(
             name: "Client",
             dependencies: [
-                "Archive", "Control", "DaemonLog", "Engine", "Forges", "Git", "Pipeline", "Preparing",
+                "Archive", "Control", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "Pipeline",
+                "Preparing",
                 "Reports", "Results", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText", "Watching",
                 "WorkflowPrograms",
                 "Workspaces",
@@ -326,10 +369,12 @@ let package = Package(
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "AgentTools", "Archive", "Client", "Control", "Daemon", "DaemonLog", "DaemonSettings", "Engine",
-                "Evaluating", "Forges", "Git", "LandedChanges", "MCP", "Pipeline", "PlanRules", "Preparing",
-                "ProjectSetup", "Reports", "Results", "Sandbox", "Secrets", "Settings", "Signing", "StateFiles",
-                "Store",
+                "AgentTools", "Archive", "Client", "Control", "Daemon", "DaemonLog", "DaemonSettings", "Delivery",
+                "Engine",
+                "Evaluating", "ForgeConnection", "Forges", "Git", "LandedChanges", "MCP", "Pipeline", "PlanRules",
+                "Preparing",
+                "ProjectSetup", "Reports", "Results", "Sandbox", "Secrets", "Settings", "Signing",
+                "StateFiles", "Store",
                 "SystemCalls", "TerminalText", "TestIntegrity", "TestReports", "Watching", "WorkflowPrograms",
                 "Workspaces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -360,7 +405,8 @@ let package = Package(
         .testTarget(
             name: "ForgesTests",
             dependencies: [
-                "Diagnostics", "Forges", "Listening", "Pipeline", "Reports", "Results", "Store", "TestBasics",
+                "Diagnostics", "ForgeConnection", "Forges", "Listening", "Pipeline", "Reports", "Results", "Store",
+                "TestBasics",
                 "TestForge",
                 "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -373,6 +419,31 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        // Publishes one release, so that a test can kill it.
+        .executableTarget(
+            name: "publish-once",
+            dependencies: ["Delivery", "ForgeConnection", "Pipeline"], path: "Tests/PublishOnce",
+            swiftSettings: settings),
+        .testTarget(
+            name: "DeliveryTests",
+            dependencies: [
+                "Delivery", "ForgeConnection", "Pipeline", "TestBasics", "TestForge", "publish-once",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "AppStoreTests",
+            dependencies: [
+                "AppStore", "Delivery", "Pipeline", "TestBasics",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: settings),
         .testTarget(
@@ -472,7 +543,7 @@ let package = Package(
                 "Archive", "Git", "Pipeline", "Results", "Store", "TestBasics", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            swiftSettings: settings),
+            exclude: ["States"], swiftSettings: settings),
         .testTarget(
             name: "StateFilesTests",
             dependencies: [
@@ -546,7 +617,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Archive", "Control", "Daemon", "DaemonLog", "Engine", "Forges", "Git", "Landing", "MergeQueue",
+                "Archive", "Control", "Daemon", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "Landing",
+                "MergeQueue",
                 "Pipeline", "Preparing", "Results", "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit",
                 "Store", "TestBasics", "TestSupport", "Watching", "Workspaces",
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -582,12 +654,13 @@ let package = Package(
         .testTarget(
             name: "ProjectSetupTests",
             dependencies: [
-                "ProjectSetup", "TestBasics", "TestSupport",
+                "ProjectSetup", "Sandbox", "TestBasics", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "pipectlTests",
             dependencies: [
-                "Client", "Control", "Git", "pipectl", "Pipeline", "Preparing", "Reports", "Results", "Settings",
+                "Client", "Control", "Delivery", "Git", "pipectl", "Pipeline", "Preparing", "Reports", "Results",
+                "Settings",
                 "StateFiles", "TestBasics", "TestSupport", "Watching",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

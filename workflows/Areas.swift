@@ -3,6 +3,13 @@
 /// The areas of the tests, each with the files that decide its result besides Package.swift.
 let areas = [
     Area(
+        "app-store", "Sources/AppStore", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
+        "Sources/Concurrency", "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
+        "Sources/ForgeConnection", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder",
+        "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Signing",
+        "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Tests/AppStoreTests", "Tests/TestBasics"
+    ),
+    Area(
         "archive", "Sources/Archive", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/DaemonLog", "Sources/Git", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store",
         "Sources/TerminalText", "Tests/ArchiveTests", "Tests/Support", "Tests/TestBasics"
@@ -19,29 +26,39 @@ let areas = [
         "Tests/DaemonLogTests", "docs"
     ),
     Area(
-        "daemon-settings", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit",
-        "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
-        "Sources/Daemon", "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges",
-        "Sources/Landing", "Sources/Listening", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue",
-        "Sources/Pages", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing",
-        "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
-        "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles",
+        "daemon-settings", "Sources/AgentTools", "Sources/AppStore", "Sources/Archive", "Sources/CAllocator",
+        "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency",
+        "Sources/Control", "Sources/Daemon", "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Delivery",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
+        "Sources/ForgeConnection", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
+        "Sources/Listening", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages",
+        "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
+        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
+        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles",
         "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
         "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl",
         "Tests/DaemonSettingsTests", "Tests/Support", "Tests/TestBasics", "docs"
     ),
     Area(
-        "daemon", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
-        "Sources/Concurrency", "Sources/Control", "Sources/Daemon", "Sources/DaemonLog", "Sources/Diagnostics",
-        "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges", "Sources/Git",
-        "Sources/LandedChanges", "Sources/Landing", "Sources/Listening", "Sources/Masking", "Sources/MergeQueue",
-        "Sources/Pages", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing",
-        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/DaemonTests",
-        "Tests/RunSamples", "Tests/Support", "Tests/TestBasics"
+        "daemon", "Sources/AppStore", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
+        "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Daemon", "Sources/DaemonLog",
+        "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
+        "Sources/ForgeConnection", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
+        "Sources/Listening", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline",
+        "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/Signing", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/DaemonTests", "Tests/RunSamples",
+        "Tests/Support", "Tests/TestBasics"
+    ),
+    Area(
+        "delivery", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
+        "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/ForgeConnection",
+        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/ProofKeys",
+        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Signing", "Sources/Store",
+        "Sources/TerminalText", "Sources/TestReports", "Tests/DeliveryTests", "Tests/PublishOnce", "Tests/TestBasics",
+        "Tests/TestForge"
     ),
     Area(
         "diagnostics", "Sources/CLinux", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Pipeline",
@@ -49,15 +66,16 @@ let areas = [
         "Tests/DiagnosticsTests"
     ),
     Area(
-        "end-to-end", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
-        "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
-        "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
-        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
+        "end-to-end", "Sources/AgentTools", "Sources/AppStore", "Sources/Archive", "Sources/CAllocator",
+        "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency",
+        "Sources/Control", "Sources/Daemon", "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Delivery",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
+        "Sources/ForgeConnection", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
         "Sources/Listening", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages",
         "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
         "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
         "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
         "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support", "Tests/TestBasics", "Tests/TestForge",
         "script", "workflows"
@@ -72,45 +90,46 @@ let areas = [
     Area(
         "evaluating", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges",
-        "Sources/Listening", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules",
-        "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
-        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Sources/swift-reader",
-        "Tests/EvaluatingTests", "Tests/RunSamples", "Tests/Support", "Tests/TestBasics"
+        "Sources/Evaluating", "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges", "Sources/Git",
+        "Sources/LandedChanges", "Sources/Listening", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
+        "Sources/swift-reader", "Tests/EvaluatingTests", "Tests/RunSamples", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
-        "fault", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
-        "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
-        "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
-        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
-        "Sources/Listening", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages",
-        "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
-        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
-        "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
+        "fault", "Sources/AgentTools", "Sources/AppStore", "Sources/Archive", "Sources/CAllocator", "Sources/CGit",
+        "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
+        "Sources/Daemon", "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Delivery", "Sources/Diagnostics",
+        "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges",
+        "Sources/Git", "Sources/LandedChanges", "Sources/Landing", "Sources/Listening", "Sources/MCP",
+        "Sources/Masking", "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline", "Sources/PlanOrder",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/Signing", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests",
+        "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "forges", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
-        "Sources/DaemonLog", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Forges", "Sources/Git",
-        "Sources/Listening", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store",
+        "Sources/DaemonLog", "Sources/Diagnostics", "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges",
+        "Sources/Git", "Sources/Listening", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store",
         "Sources/TerminalText", "Sources/TestReports", "Tests/ForgesTests", "Tests/Support", "Tests/TestBasics",
         "Tests/TestForge"
     ),
     Area(
         "fuzz", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Control", "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/Evaluating", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges",
-        "Sources/Listening", "Sources/MCP", "Sources/Masking", "Sources/Pages", "Sources/Pipeline",
-        "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys",
-        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Sources/stepinit", "Sources/swift-reader", "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests",
-        "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
+        "Sources/Evaluating", "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges", "Sources/Git",
+        "Sources/LandedChanges", "Sources/Listening", "Sources/MCP", "Sources/Masking", "Sources/Pages",
+        "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
+        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/stepinit", "Sources/swift-reader", "Tests/DiagnosticsTests", "Tests/FuzzTests",
+        "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
         "Tests/TestReportsTests", "script"
     ),
     Area(
@@ -123,14 +142,15 @@ let areas = [
     ),
     Area(
         "landing", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
-        "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
-        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
-        "Sources/Listening", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/PlanOrder",
-        "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
-        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Tests/LandingTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Control", "Sources/DaemonLog", "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine",
+        "Sources/Evaluating", "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges", "Sources/Git",
+        "Sources/LandedChanges", "Sources/Landing", "Sources/Listening", "Sources/Masking", "Sources/MergeQueue",
+        "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox",
+        "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/LandingTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area("masking", "Sources/Masking", "Tests/MaskingTests", "Tests/TestBasics"),
     Area("mcp", "Sources/MCP", "Tests/MCPTests"),
@@ -143,17 +163,18 @@ let areas = [
         "Tests/TestBasics"
     ),
     Area(
-        "pipectl", "Sources/AgentTools", "Sources/Archive", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
-        "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control", "Sources/Daemon",
-        "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
-        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
-        "Sources/Listening", "Sources/MCP", "Sources/Masking", "Sources/MergeQueue", "Sources/Pages",
-        "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
-        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/Support",
-        "Tests/TestBasics", "Tests/pipectlTests"
+        "pipectl", "Sources/AgentTools", "Sources/AppStore", "Sources/Archive", "Sources/CAllocator", "Sources/CGit",
+        "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
+        "Sources/Daemon", "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Delivery", "Sources/Diagnostics",
+        "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges",
+        "Sources/Git", "Sources/LandedChanges", "Sources/Landing", "Sources/Listening", "Sources/MCP",
+        "Sources/Masking", "Sources/MergeQueue", "Sources/Pages", "Sources/Pipeline", "Sources/PlanOrder",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/Signing", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/Support", "Tests/TestBasics",
+        "Tests/pipectlTests"
     ),
     Area("pipeline", "Sources/Pipeline", "Sources/PlanRules", "Tests/PipelineTests", "Tests/TestBasics"),
     Area(
@@ -164,12 +185,12 @@ let areas = [
     Area(
         "preparing", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Listening",
-        "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing",
-        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
-        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Sources/stepinit", "Tests/PreparingTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges", "Sources/Git", "Sources/LandedChanges",
+        "Sources/Listening", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules",
+        "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
+        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/stepinit", "Tests/PreparingTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "project-setup", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -177,7 +198,7 @@ let areas = [
         "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProjectSetup",
         "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Store",
         "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms", "Tests/ProjectSetupTests",
-        "Tests/Support", "Tests/TestBasics"
+        "Tests/Support", "Tests/TestBasics", "docs"
     ),
     Area(
         "proof-keys", "Sources/CLinux", "Sources/Concurrency", "Sources/Diagnostics", "Sources/ForeignText",
@@ -198,14 +219,15 @@ let areas = [
     Area("results", "Sources/Pipeline", "Sources/Results", "Tests/ResultsTests"),
     Area(
         "running", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
-        "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
-        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Listening",
-        "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing",
-        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/RunSamples",
-        "Tests/RunningTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Control", "Sources/DaemonLog", "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine",
+        "Sources/Evaluating", "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges", "Sources/Git",
+        "Sources/LandedChanges", "Sources/Listening", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
+        "Sources/Signing", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/stepinit", "Tests/RunSamples", "Tests/RunningTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area(
         "sandbox", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",

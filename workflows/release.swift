@@ -10,6 +10,12 @@ let release = Workflow("release", on: .merge(into: "main")) {
     let build = Step("release build", needs: tests, run: "swift build -c release")
 
     // Sorted, without owners, dated by the commit: the same build makes the same bytes.
-    Step("package", needs: build, run: "script/package")
-        .artifacts("dist/*.tar.gz", "dist/SHA256SUMS")
+    let package = Step("package", needs: build, run: "script/package")
+        .idempotent()
+        .artifacts("dist/*.tar.gz")
+    let version = Release(
+        version: .file("Sources/Results/Runs/Report+Machine.swift"), files: "dist/*", needs: package
+    ).signed(with: "SIGNING_KEY")
+    let gate = Step.approval("publish it", needs: version.step)
+    Step.publish("at the forge", version, needs: gate, to: .forge())
 }

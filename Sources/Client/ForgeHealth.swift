@@ -1,3 +1,4 @@
+package import ForgeConnection
 import Results
 package import Control
 import Foundation

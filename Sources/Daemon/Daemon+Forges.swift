@@ -1,3 +1,4 @@
+import ForgeConnection
 import Landing
 import Listening
 import Pages

@@ -1,3 +1,4 @@
+import ForgeConnection
 import Listening
 import Archive
 import Concurrency

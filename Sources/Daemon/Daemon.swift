@@ -9,6 +9,7 @@ import Workspaces
 public import StateFiles
 public import Control
 import Archive
+import Delivery
 import Engine
 import Git
 public import Logging
@@ -65,7 +66,8 @@ public final class Daemon: Sendable {
             state: state, options: options, tools: tools,
             pool: SlotPool(slots: options.slots, capacities: options.capacities), workspaces: workspaces,
             monitor: RunMonitor(live: board, events: scheduler.events, scheduler: scheduler),
-            waiters: ApprovalWaiters(), bundle: { try await bundles.bundle($0) }, log: log)
+            waiters: ApprovalWaiters(), delivery: DeliveryService(state, repositories),
+            bundle: { try await bundles.bundle($0) }, log: log)
         work = RunWork(
             scheduler: scheduler,
             execution: RunExecution(pipelines: pipelines, repositories: repositories, health: health, log: log),
@@ -189,6 +191,8 @@ extension RequestHandler {
             declarations: LandingDeclarations(definitions: definitions, repositories: repositories, log: log),
             news: queue.board.news, log: log)
         access = AccessRequests(index: index, links: OneTimeLinks(), listen: options.listen, log: log)
+        releases = ReleaseHandler(
+            index: index, folders: pipelines.delivery.folders, repositories: repositories, log: log)
         self.health = health
     }
 }

@@ -189,6 +189,10 @@ public enum LogCode: String, Sendable, CaseIterable {
     case pagesLogin = "pages-login"
     /// Somebody acted at the pages or by their API.
     case pagesAction = "pages-action"
+    /// Somebody wrote the notes of a release.
+    case releaseNotes = "release-notes"
+    /// Somebody withdrew a release.
+    case releaseYanked = "release-yanked"
     /// A forge answers again.
     case forgeReachable = "forge-reachable"
     /// A person asked for something at the forge.

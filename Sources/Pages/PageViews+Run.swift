@@ -137,48 +137,4 @@ extension PageViews {
         page.isLive = false
         return page
     }
-
-    // MARK: Releases
-
-    func releases(_ request: PageRequest) async throws -> Page {
-        let repository = request.value("repository")
-        let releases = try await host.index.releases(
-            of: repository, before: request.value("before").flatMap(Int64.init), limit: 30)
-        var html = Piece.list(
-            releases, "cards",
-            none: "There is no release yet: no workflow that a merge or a tag starts, and no change, has run."
-        ) { release in
-            let run = release.run
-            var entry: HTML = "<p>\(Piece.verdict(run)) <b>\(Piece.run(run.id))</b> \(run.workflow) of "
-            entry += "\(Piece.repository(run.repository)), \(Piece.subject(run)) at \(Piece.commit(run.head))"
-            entry += " <span class=\"quiet\">\(Piece.time(run.endedAt ?? run.startedAt ?? run.createdAt))</span></p>\n"
-            if !release.landed.isEmpty {
-                entry += "<p>Landed: "
-                for (place, change) in release.landed.prefix(50).enumerated() {
-                    if place > 0 { entry += ", " }
-                    entry += Piece.change(change.name, of: run.repository)
-                }
-                entry += "</p>\n"
-            }
-            if !release.artifacts.isEmpty {
-                entry += "<ul class=\"quiet\">\n"
-                for artifact in release.artifacts.prefix(20) {
-                    entry += "<li><code>\(artifact.path)</code> \(Figures.size(artifact.bytes)), sha256 "
-                    entry += "<code class=\"all\">\(artifact.sha256)</code></li>\n"
-                }
-                entry += "</ul>\n"
-            }
-            return entry
-        }
-        if releases.count == 30, let last = releases.last {
-            let kept = repository.map { [("repository", $0)] } ?? []
-            html += "<p>"
-            html += Piece.link(["releases"], query: kept + [("before", "\(last.run.id)")], "Older releases")
-            html += "</p>\n"
-        }
-        let command = "pipectl runs" + (repository.map { " --repository \($0.shellQuoted)" } ?? "")
-        var page = Page("Releases", command: command, [.init("releases", "Runs that release", html)])
-        page.isLive = request.value("before") == nil
-        return page
-    }
 }

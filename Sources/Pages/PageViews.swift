@@ -20,6 +20,7 @@ struct PageViews: Sendable {
         case ("runs", 2): return try await run(try id(path[1]))
         case ("runs", 3) where path[2] == "bundle": return try await bundle(try id(path[1]))
         case ("releases", 1): return try await releases(request)
+        case ("releases", 3): return try await release(path[2], of: path[1])
         case ("runs", 4) where path[2] == "steps": return try await log(try id(path[1]), path[3], request)
         case ("repositories", 2): return try await repository(path[1])
         case ("repositories", 4) where path[2] == "changes":

@@ -57,6 +57,11 @@ struct PagesAPI: Sendable {
             return try json(
                 try await host.index.releases(
                     of: request.value("repository"), before: before, limit: try limit(request) ?? 20))
+        case ("releases", 3):
+            guard let release = try await host.index.release(path[2], of: path[1]) else {
+                throw PageProblem(.notFound, "\(path[1]) has no release \"\(path[2])\"")
+            }
+            return try json(release)
         case ("tests", 2): return try await tests(path[1], request)
         case ("runs", 2), ("runs", 3): return try await run(path, request)
         default: throw PageProblem(.notFound, "there is no such part of the API")

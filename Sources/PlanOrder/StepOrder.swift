@@ -71,7 +71,7 @@ public struct StepOrder: Sendable, Equatable {
 
         /// Nil if the step's failure is not expected, or would not count.
         init?(_ step: PlannedStep, _ record: StepHistory.Record, isNear: Bool, seconds: Double) {
-            guard step.condition == .onSuccess, !step.allowsFailure, step.action != .approval else { return nil }
+            guard step.condition == .onSuccess, !step.allowsFailure, step.action.startsProcess else { return nil }
             if record.failedOnChange {
                 level = 1
             } else if isNear {

@@ -33,7 +33,7 @@ extension Plan {
     static let rules: [any PlanRule] = [
         NotEmpty(), UsableNames(), UniqueNames(), KnownNeeds(), NoCycles(), UsableGlobs(), UsableActions(),
         UsableLimits(), UsableCaches(), UsableFolders(), UsableEnvironment(), UsableSecrets(), ConsistentResources(),
-        PublishedValues(), UsableApprovals(), UsableProofs(),
+        PublishedValues(), UsableApprovals(), UsableReleases(), UsableProofs(),
     ]
 
     /// Everything that is wrong with the plan. An empty array means that it can run.

@@ -37,7 +37,7 @@ struct UsableActions: PlanRule {
                 if arguments.contains(where: { $0.utf8.contains(0) }) {
                     report(step.name, "its command contains a NUL byte")
                 }
-            case .closure, .approval: break
+            case .closure, .approval, .release, .publish: break
             }
         }
     }
@@ -66,11 +66,11 @@ struct UsableLimits: PlanRule {
                 }
                 switch step.action {
                 case .shell, .command: break
-                case .closure, .approval:
+                case .closure, .approval, .release, .publish:
                     report(step.name, "it retries failed tests; only a step with a command can do that")
                 }
             }
-            if step.testFilter != nil, step.action == .closure || step.action == .approval {
+            if step.testFilter != nil, step.action == .closure || !step.action.startsProcess {
                 report(step.name, "it declares a test filter; only a step with a command can have one")
             }
             let backoff = step.retry.backoff

@@ -8,7 +8,7 @@ extension Plan {
         var plan = self
         // In the plan's order a step comes after those that it needs.
         plan.steps = steps.filter { step in
-            let acts = !step.secrets.isEmpty || step.action == .approval || step.needs.contains(where: left.contains)
+            let acts = !step.secrets.isEmpty || !step.action.startsProcess || step.needs.contains(where: left.contains)
             if acts { left.insert(step.name) }
             return !acts
         }

@@ -14,7 +14,7 @@ package struct RunPreparation: Sendable {
     package var tested: OID
     package var tree: OID
     /// Seconds since 1970, for `SOURCE_DATE_EPOCH`.
-    var commitTime: Int
+    package var commitTime: Int
     package var context: PlanContext
     package var declaration: WorkflowDeclaration
     package var plan: Plan
@@ -29,6 +29,8 @@ package struct RunPreparation: Sendable {
     package var editsDefinition: Bool
     /// Notes for the report that are no failures.
     package var notes: [Finding]
+    /// The version, if the plan makes a release.
+    package var version: ReleaseVersion?
 
     package init(
         tested: OID, tree: OID, commitTime: Int, context: PlanContext, declaration: WorkflowDeclaration, plan: Plan,
@@ -91,7 +93,8 @@ extension RunPreparation {
             let wholePlan = try await program.plan(workflow: request.workflow, context: context)
             try limits.check(wholePlan, decision.trust)
             let edited = request.change == nil ? [] : facts.changedFiles.filter { $0.path.hasPrefix("workflows/") }
-            return RunPreparation(
+            let version = try await version(of: wholePlan, facts, context, repository)
+            var preparation = RunPreparation(
                 tested: facts.tested, tree: facts.tree, commitTime: facts.commitTime, context: context,
                 declaration: declaration,
                 plan: try part(of: wholePlan, for: request, declaration, tested: facts.tested),
@@ -102,6 +105,8 @@ extension RunPreparation {
                 trust: decision.trust, approval: approval,
                 editsDefinition: !edited.isEmpty && request.fix == nil,
                 notes: facts.notes + (edited.isEmpty ? [] : [note(of: edited, testedWith: request.branch)]))
+            preparation.version = version
+            return preparation
         } catch let error as DefinitionError {
             throw EarlyVerdict(error, tested: facts.tested)
         }
@@ -117,6 +122,30 @@ extension RunPreparation {
             parameters: request.parameters)
         context.lastTag = facts.lastTag
         return context
+    }
+
+    /// The version of the release that the plan makes; nil if it makes none.
+    ///
+    /// - Throws: ``EarlyVerdict`` if the commit has no version, or if a change would be released.
+    private static func version(
+        of plan: Plan, _ facts: RunFacts, _ context: PlanContext, _ repository: WatchedRepository
+    ) async throws -> ReleaseVersion? {
+        guard let release = plan.release else { return nil }
+        func refused(_ reason: String) -> EarlyVerdict {
+            EarlyVerdict(verdict: .definitionError, reason: reason, tested: facts.tested)
+        }
+        if context.change != nil {
+            throw refused(
+                "workflow \"\(plan.workflow)\" makes a release, so no change can start it: start it on .merge or .tag")
+        }
+        let (tested, tag) = (facts.tested, context.tag)
+        do {
+            return try await withRepository(at: repository.store) { store in
+                try VersionResolver(repository: store, commit: tested, tag: tag).version(by: release.version)
+            }
+        } catch let problem as VersionProblem {
+            throw refused(problem.description)
+        }
     }
 
     /// The part of the plan that the request wants; for a fixer, its own plan.

@@ -9,8 +9,8 @@ extension Plan {
         let byName = Dictionary(steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         guard let step = byName[name] else { return nil }
         let names = step.inputsCoverNeeds ? [name] : needs(of: name)
-        // An approval reads no files; the steps before it are among the needs.
-        let readers = names.compactMap { byName[$0] }.filter { $0.action != .approval }
+        // A step without a process reads no files; the steps before it are among the needs.
+        let readers = names.compactMap { byName[$0] }.filter(\.action.startsProcess)
         if readers.contains(where: \.inputs.isEmpty) { return nil }
         return Set(readers.flatMap(\.inputs)).sorted()
     }

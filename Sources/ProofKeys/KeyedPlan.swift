@@ -114,8 +114,8 @@ public struct KeyedPlan: Sendable, Equatable {
         var seen: Set<String> = []
         while let name = waiting.popLast() {
             guard seen.insert(name).inserted, let need = steps[name] else { continue }
-            // An approval leaves nothing in the workspace, so the steps before it count instead.
-            if need.action == .approval { waiting += need.needs } else { needs.append(name) }
+            // A step without a process leaves nothing in the workspace, so the steps before it count instead.
+            if !need.action.startsProcess { waiting += need.needs } else { needs.append(name) }
         }
         return needs
     }
@@ -123,6 +123,7 @@ public struct KeyedPlan: Sendable, Equatable {
     /// Why no earlier result may be used for the step, according to its declaration. When in doubt there is a reason.
     private static func obstacle(to step: PlannedStep, _ text: String, _ facts: KeyFacts) -> String? {
         if step.action == .approval { return "it waits for approval" }
+        if !step.action.startsProcess { return "the daemon makes or publishes a release in it" }
         if step.isNeverProved { return "it declares .neverProved()" }
         if !step.secrets.isEmpty { return "it gets secrets" }
         if step.condition != .onSuccess { return "it depends on the results of other steps" }
@@ -223,13 +224,14 @@ private struct PartDigests {
         _ step: PlannedStep, given: [String: String], needs: [String], _ facts: KeyFacts, _ common: CommonParts,
         _ kind: KindParts
     ) {
-        var command =
+        var command: [String] =
             switch step.action {
             case .shell(let line): ["shell", line]
             case .command(let words): ["command"] + words
             // Two workflows may each have a closure with this name.
             case .closure: ["closure", common.workflow]
-            case .approval: ["approval"]
+            // Such a step has no key.
+            case .approval, .release, .publish: []
             }
         // The step can read its own name.
         command.append(step.name)
@@ -326,7 +328,7 @@ extension PlannedStep {
         switch action {
         case .shell(let line): [line]
         case .command(let arguments): arguments
-        case .closure, .approval: []
+        case .closure, .approval, .release, .publish: []
         }
     }
 

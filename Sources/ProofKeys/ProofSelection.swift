@@ -18,9 +18,9 @@ public enum ProofSelection {
     /// - Returns: One decision for each step in `proved`.
     public static func make(_ plan: Plan, proved: Set<String>, restorable: Set<String>) -> [String: Use] {
         let steps = Dictionary(plan.steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        // An approval uses no files of the workspace, and a step for failures does not run if nothing fails.
+        // A step without a process uses no files of the workspace, and a step for failures does not run if nothing fails.
         var waiting = plan.steps.filter {
-            !proved.contains($0.name) && $0.action != .approval && $0.condition != .onFailure
+            !proved.contains($0.name) && $0.action.startsProcess && $0.condition != .onFailure
         }.flatMap(\.needs)
         var needed: Set<String> = []
         while let name = waiting.popLast() {

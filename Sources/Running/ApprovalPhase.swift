@@ -108,11 +108,11 @@ struct ApprovalPhase: Sendable {
     }
 
     /// A test is repeated, and so is a release in which no step with network or secrets has started, since only such a
-    /// step can have effects outside. Any other release ends, because its steps must not run twice.
+    /// step can have effects outside. What makes or publishes a release is continued by the next attempt. Any other release ends, because its steps must not run twice.
     static func parking(_ request: RunRequest, _ plan: Plan, _ steps: [StepRecord]) -> Parking {
         let started = Set(steps.filter { !$0.attempts.isEmpty }.map(\.name))
         let acted = plan.steps.filter { step in
-            started.contains(step.name) && step.action != .approval
+            started.contains(step.name) && step.action.startsProcess
                 && (step.network == .allowed || !step.secrets.isEmpty)
         }
         guard request.runsAtMostOnce, let first = acted.first else {

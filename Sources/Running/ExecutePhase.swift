@@ -4,8 +4,10 @@ import Evaluating
 import Workspaces
 import Results
 import Store
+import Delivery
 import Engine
 import Foundation
+import Git
 import Pipeline
 import SystemPackage
 
@@ -13,6 +15,7 @@ import SystemPackage
 struct ExecutePhase: Sendable {
     let pool: SlotPool
     let approval: ApprovalPhase
+    let delivery: DeliveryService
     let order: RunOrder
     let options: DaemonOptions
     let monitor: RunMonitor
@@ -57,6 +60,21 @@ struct ExecutePhase: Sendable {
         setting.quarantine = QuarantineList(prepared.declaration.quarantine).active
         setting.onlyTests = prepared.plan.narrowed(by: task.request)
         setting.reviews = provided.reviews
+        setting.releases = prepared.releaseBasis(task).map { delivery.work($0) }
         return setting
+    }
+}
+
+extension RunPreparation {
+    /// What is known of the release that the run makes; nil if it makes none.
+    fileprivate func releaseBasis(_ task: RunTask) -> ReleaseBasis? {
+        guard let version else { return nil }
+        return ReleaseBasis(
+            run: task.id, repository: task.request.repository, workflow: task.request.workflow, version: version,
+            commit: tested.hex, tree: tree.hex,
+            committedAt: Date(timeIntervalSince1970: Double(commitTime)), definition: definition,
+            parameters: context.parameters, plan: plan, trust: trust, startedAt: task.startedAt,
+            ref: task.request.ref, lastTag: context.lastTag, pipectl: Report.Machine.version,
+            builder: "urn:pipectl:build-box:\(Report.Machine.current.host)")
     }
 }

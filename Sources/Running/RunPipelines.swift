@@ -6,6 +6,7 @@ package import Control
 import StateFiles
 import WorkflowPrograms
 import Archive
+package import Delivery
 package import Engine
 import Foundation
 package import Logging
@@ -21,13 +22,15 @@ package struct RunPipelines: Sendable {
     package let workspaces: WorkspaceStores
     let monitor: RunMonitor
     package let waiters: ApprovalWaiters
+    /// Makes and publishes releases.
+    package let delivery: DeliveryService
     /// Makes the bundle, which a fixer reads.
     package let bundle: @Sendable (BundleRequest) async throws -> String
     package let log: Logger
 
     package init(
         state: OpenState, options: DaemonOptions, tools: BuildTools, pool: SlotPool, workspaces: WorkspaceStores,
-        monitor: RunMonitor, waiters: ApprovalWaiters,
+        monitor: RunMonitor, waiters: ApprovalWaiters, delivery: DeliveryService,
         bundle: @escaping @Sendable (BundleRequest) async throws -> String, log: Logger
     ) {
         self.state = state
@@ -37,6 +40,7 @@ package struct RunPipelines: Sendable {
         self.workspaces = workspaces
         self.monitor = monitor
         self.waiters = waiters
+        self.delivery = delivery
         self.bundle = bundle
         self.log = log
     }
@@ -67,7 +71,7 @@ package struct RunPipelines: Sendable {
                     reader: reader),
                 log: log),
             execute: ExecutePhase(
-                pool: pool, approval: approval, order: order, options: options, monitor: monitor),
+                pool: pool, approval: approval, delivery: delivery, order: order, options: options, monitor: monitor),
             evaluate: Evaluation(index: state.index, reports: state.archive, snapshots: workspaces.snapshots, log: log),
             reader: reader,
             record: recorder,

@@ -79,6 +79,8 @@ public struct StateFolder: Sendable, Hashable {
     /// The Git repository that holds all reports.
     public var archive: String { path + "/archive.git" }
     public var artifacts: String { path + "/artifacts" }
+    /// The files of releases.
+    public var releases: String { path + "/releases" }
     /// Bare copies of remote repositories.
     public var mirrors: String { path + "/mirrors" }
     /// Compiled workflows.

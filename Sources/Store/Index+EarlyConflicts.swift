@@ -1,5 +1,5 @@
 internal import GRDB
-internal import Results
+public import Results
 
 /// Open changes that conflict with each other, as the last pass over them found.
 extension Index {

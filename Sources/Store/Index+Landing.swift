@@ -1,6 +1,6 @@
 internal import Foundation
 internal import GRDB
-internal import Results
+public import Results
 
 /// Merge queues: the state of each, and the changes that left them.
 extension Index {

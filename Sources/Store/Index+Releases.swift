@@ -3,7 +3,7 @@ public import Results
 internal import GRDB
 
 /// A run that acts on the outside world, with what it released.
-public struct ReleaseRecord: Sendable, Equatable, Codable {
+public struct ReleaseRun: Sendable, Equatable, Codable {
     public var run: RunSummary
     /// The changes that landed with its commit, oldest first.
     public var landed: [MergedChange]
@@ -32,7 +32,7 @@ extension Index {
     /// - Parameters:
     ///   - repository: Only those of this repository, by its name.
     ///   - before: Only those with a smaller number.
-    public func releases(of repository: String?, before: RunID? = nil, limit: Int) async throws -> [ReleaseRecord] {
+    public func releases(of repository: String?, before: RunID? = nil, limit: Int) async throws -> [ReleaseRun] {
         try await read { db in
             let named = repository == nil ? "" : "AND +run.repository = (SELECT id FROM repository WHERE name = ?1)"
             let rows = try Row.fetchAll(
@@ -45,7 +45,7 @@ extension Index {
                 rows.map { ($0["id"] as RunID, $0["request"] as String) }, uniquingKeysWith: { first, _ in first })
             return try Self.summaries(rows, db).map { run in
                 let request = try requests[run.id].map { try ArchiveJSON.decode(RunRequest.self, from: $0) }
-                return ReleaseRecord(
+                return ReleaseRun(
                     run: run, landed: request?.mergedChanges ?? [], artifacts: try Self.artifacts(of: run.id, db))
             }
         }

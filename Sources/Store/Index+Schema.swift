@@ -54,6 +54,7 @@ extension Index {
         migrator.registerMigration("release") { db in try createReleases(db) }
         migrator.registerMigration("accessToken") { db in try createAccess(db) }
         migrator.registerMigration("heldBackFilter") { db in try nameHoldingFilters(db) }
+        migrator.registerMigration("version") { db in try createVersions(db) }
         return migrator
     }
 

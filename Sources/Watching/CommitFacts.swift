@@ -1,3 +1,4 @@
+import Results
 import Git
 import Pipeline
 import Store

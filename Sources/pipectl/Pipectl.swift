@@ -33,14 +33,18 @@ struct Pipectl: AsyncParsableCommand {
             CommandGroup(
                 name: "Reports",
                 subcommands: [
-                    Runs.self, Show.self, Logs.self, ReportCommand.self, Compare.self, Bisect.self, Landed.self,
+                    Runs.self, Show.self, Releases.self, ReleaseCommand.self, Logs.self, ReportCommand.self,
+                    Compare.self, Bisect.self, Landed.self,
                     ResultsCommand.self, MergeTree.self, ArtifactsCommand.self,
                     History.self, Flaky.self, Slowest.self, Schema.self,
                 ]),
             CommandGroup(name: "Releases", subcommands: [VerifyCommand.self]),
             CommandGroup(name: "Agents", subcommands: [MCPCommand.self, AgentsCommand.self]),
             CommandGroup(
-                name: "Upkeep", subcommands: [ArchiveCommand.self, GC.self, ProofsCommand.self, Doctor.self]),
+                name: "Upkeep",
+                subcommands: [
+                    ArchiveCommand.self, GC.self, ProofsCommand.self, Doctor.self, ServiceCommand.self, Upgrade.self,
+                ]),
         ]
     )
 

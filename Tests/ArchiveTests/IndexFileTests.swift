@@ -145,6 +145,50 @@ import Testing
         #expect(try await reopened.queued().count == accepted.count + 1)
     }
 
+    /// `States` has one index of each form that a released pipectl wrote: a run of change 7, which passed.
+    @Test func `the index of an earlier version is opened, with its runs`() async throws {
+        let states = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("States")
+        let files = try FileManager.default.contentsOfDirectory(at: states, includingPropertiesForKeys: nil)
+        #expect(!files.isEmpty)
+        for file in files {
+            let path = "\(folder.path)/\(file.lastPathComponent).sqlite"
+            let text = try String(contentsOf: file, encoding: .utf8)
+            // The dump's order is not that of references, and it has a transaction of its own.
+            var configuration = Configuration()
+            configuration.foreignKeysEnabled = false
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            try await queue.writeWithoutTransaction { db in try db.execute(sql: text) }
+            let before = try await queue.read { db in try Index.migrator.appliedIdentifiers(db).count }
+            try queue.close()
+            #expect(before < Index.migrator.migrations.count)
+
+            let index = try Index(path: path)
+            let runs = try await index.runs()
+            #expect(runs.map(\.id) == [1] && runs.first?.verdict == .passed)
+            #expect(try await index.cursor(of: "p").count == 2)
+            #expect(try await index.accept(Sample.request(head: 3)).run.id == 2)
+            let problems = try await index.write { db in try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").count }
+            #expect(problems == 0)
+        }
+    }
+
+    /// Whoever upgraded in steps, from any earlier version, has the same tables as whoever begins now.
+    @Test func `every earlier schema becomes the newest one`() async throws {
+        func schema(_ index: Index) async throws -> [String] {
+            try await index.write { db in
+                try String.fetchAll(db, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
+            }
+        }
+        let newest = try await schema(Index(path: path))
+        for (number, last) in Index.migrator.migrations.enumerated() {
+            let path = "\(folder.path)/\(number).sqlite"
+            let queue = try DatabaseQueue(path: path)
+            try Index.migrator.migrate(queue, upTo: last)
+            try queue.close()
+            #expect(try await schema(Index(path: path)) == newest, "from \(last)")
+        }
+    }
+
     @Test func `a newer schema is refused`() async throws {
         try await fill()
         let queue = try DatabaseQueue.patient(path)

@@ -1,3 +1,4 @@
+@testable import ForgeConnection
 import Testing
 
 @testable import Forges

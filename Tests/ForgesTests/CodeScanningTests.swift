@@ -1,3 +1,4 @@
+@testable import ForgeConnection
 import TestForge
 import AsyncHTTPClient
 import Diagnostics

@@ -1,3 +1,4 @@
+@testable import ForgeConnection
 import Foundation
 import Store
 import SystemPackage

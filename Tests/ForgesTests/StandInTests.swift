@@ -1,3 +1,4 @@
+@testable import ForgeConnection
 import Diagnostics
 import AsyncHTTPClient
 import Foundation

@@ -1,7 +1,8 @@
+import Client
 import Pipeline
 import Testing
 
-@testable import pipectl
+@testable import Client
 
 @Suite struct DeclarationTextTests {
     @Test func `what a workflow says beside its steps is shown`() {

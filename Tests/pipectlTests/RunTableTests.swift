@@ -1,10 +1,11 @@
+import Client
 import Foundation
 import Pipeline
 import Reports
 import Results
 import Testing
 
-@testable import pipectl
+@testable import Client
 
 /// The list that `pipectl runs` prints.
 @Suite struct RunTableTests {

@@ -26,6 +26,11 @@ public enum CompletedAction: Sendable, Equatable, Codable {
     /// The token with this name is invalid now; nil: all sessions of browsers have ended. So many sessions ended with it.
     case revokedToken(String?, sessions: Int)
 
+    /// The release has these notes now.
+    case wroteNotes(version: String)
+    /// The release is withdrawn; it was published in these places.
+    case yanked(version: String, published: [String])
+
     /// What a request to cancel a run led to.
     public enum CancelResult: String, Sendable, Codable {
         /// The run was still queued.
@@ -63,6 +68,10 @@ extension CompletedAction {
         case .revokedToken(let name, let sessions):
             let ended = "\(sessions) session\(sessions == 1 ? "" : "s") of browsers ended"
             return name.map { "token \"\($0)\" is not valid any more; \(ended)" } ?? ended
+        case .wroteNotes(let version): return "release \(version) has new notes"
+        case .yanked(let version, let published):
+            let rest = published.isEmpty ? "" : "; remove it by hand \(published.joined(separator: ", "))"
+            return "release \(version) is withdrawn\(rest)"
         case .protected(let branch, let repository): return "\(repository): \(branch) is the protected branch now"
         }
     }

@@ -32,6 +32,9 @@ public enum DaemonReply: Sendable, Codable {
     case proofs(ProofStatus)
     case forges([ForgeStatus])
     case mergeQueues([MergeQueueStatus])
+    /// Newest first.
+    case releases([ReleaseRecord])
+    case release(ReleaseDetail)
     case bisect(BisectProgress)
     case fix(FixProgress)
     /// A new token: its text, which is not kept, and what is known of it from now on.

@@ -67,6 +67,14 @@ public enum DaemonRequest: Sendable, Codable {
     case bisect(BisectRequest)
     /// Try to fix a failed run. Replies are ``DaemonReply/fix(_:)``; the last one is the result.
     case fix(RunID)
+    /// The releases, as ``DaemonReply/releases(_:)``.
+    case releases(ReleasesQuery)
+    /// One release, as ``DaemonReply/release(_:)``.
+    case release(ReleaseSubject)
+    /// Replace the notes of a release that nothing was published of.
+    case setReleaseNotes(ReleaseSubject, notes: String)
+    /// Withdraw a release: it is not published any further, and marked everywhere.
+    case yankRelease(ReleaseSubject, reason: String)
     /// Make a token for the pages and the API, as ``DaemonReply/token(_:_:)``.
     case createToken(TokenRequest)
     /// The tokens for the pages and the API, as ``DaemonReply/tokens(_:)``.

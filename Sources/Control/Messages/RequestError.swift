@@ -15,6 +15,8 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
         public static let unknownTest = Code(rawValue: "unknown-test")
         /// The repository has no such change.
         public static let unknownChange = Code(rawValue: "unknown-change")
+        /// The repository has no release of this version.
+        public static let unknownRelease = Code(rawValue: "unknown-release")
         /// Several changes have this name.
         public static let ambiguousChange = Code(rawValue: "ambiguous-change")
         /// An agent asked for a run that only a person may start.

@@ -11,6 +11,7 @@ struct RequestHandler: Sendable {
     let queries: QueryHandler
     let landings: LandingHandler
     let access: AccessRequests
+    let releases: ReleaseHandler
     let health: Health
 
     /// - Parameter user: The user of this process, or the user at the other end of the socket according to the kernel.
@@ -29,6 +30,7 @@ struct RequestHandler: Sendable {
             if let answer = try await queries.reply(to: request) { return try await reply(answer) }
             if let answer = try await commands.reply(to: request, by: caller) { return try await reply(answer) }
             if let answer = try await landings.reply(to: request, by: caller.name) { return try await reply(answer) }
+            if let answer = try await releases.reply(to: request, by: caller) { return try await reply(answer) }
             if let answer = try await access.reply(to: request, by: caller) { return try await reply(answer) }
             try await follow(request, reply)
         } catch {

@@ -21,8 +21,8 @@ extension LocalPlace {
         case .shell(let line): arguments = ["/bin/sh", "-ec", line]
         case .command(let words): arguments = words
         case .closure: arguments = closureCommand(step.name)
-        // Never reached: such a step waits for its decision and starts no process.
-        case .approval: arguments = ["true"]
+        // Never reached: such a step starts no process.
+        case .approval, .release, .publish: arguments = ["true"]
         }
         var command = StepCommand(
             arguments: arguments,

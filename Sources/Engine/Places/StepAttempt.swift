@@ -1,4 +1,5 @@
 package import Pipeline
+package import Results
 package import Sandbox
 
 /// One attempt of a step, as a place is told to run it.
@@ -50,6 +51,8 @@ package struct AttemptEnd: Sendable, Equatable {
     package var survivedLimit: String?
     /// The limits of each single process. If one of them is reached, only the process itself learns of it.
     package var processLimits = ProcessLimits()
+    /// Files that the daemon made in the step, in ``RunSetting/artifacts``.
+    package var artifacts: [ArtifactRecord] = []
 
     package init(
         process: ProcessEnd, limit: String? = nil, survivedLimit: String? = nil,

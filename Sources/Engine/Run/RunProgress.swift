@@ -32,6 +32,14 @@ struct RunProgress {
         return signal
     }
 
+    /// What the steps have left that this step needs, directly or not.
+    func earlier(than step: Int) -> EarlierSteps {
+        let needed = plan.needs(of: plan.steps[step].name)
+        return EarlierSteps(
+            records: records.filter { needed.contains($0.name) && $0.status.isFinal },
+            artifacts: left.artifacts.filter { needed.contains($0.step) })
+    }
+
     /// Asks the running steps to end, except for those that run after such an end, and lets no other step start.
     mutating func stop(_ request: StopRequest) {
         let isFailure = request.kind == .failFast || request.kind == .limitReached

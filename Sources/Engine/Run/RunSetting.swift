@@ -62,6 +62,8 @@ package struct RunSetting: Sendable {
     /// Waits for the decision about a step that needs approval. Returns nil if the signal came first, or if no decision
     /// can be made any more.
     package var approval: @Sendable (_ step: String, _ stop: StopSignal) async -> ApprovalDecision?
+    /// Makes and publishes releases; nil where that is not possible.
+    package var releases: (any ReleaseWork)?
     /// The secrets of the run that its steps may name, and the masker for them.
     package var secrets: RunSecrets
 
@@ -93,7 +95,8 @@ package struct RunSetting: Sendable {
     /// - Throws: `Errno`.
     func makeFolders(for plan: Plan) throws {
         let hasResults = plan.steps.contains { !$0.testResults.isEmpty || $0.findings != nil }
-        let hasFiles = plan.steps.contains { !$0.artifacts.isEmpty || !$0.outputs.isEmpty }
+        let hasFiles =
+            plan.release != nil || plan.steps.contains { !$0.artifacts.isEmpty || !$0.outputs.isEmpty }
         for folder in [logs] + (hasResults ? [results] : []) + (hasFiles ? [artifacts] : []) {
             guard mkdir(folder.string, 0o755) == 0 || errno == EEXIST else { throw Errno(rawValue: errno) }
         }

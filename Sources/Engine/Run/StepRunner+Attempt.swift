@@ -11,6 +11,7 @@ extension StepRunner {
         var tests: [TestResult] = []
         var findings: [Finding] = []
         var resultFiles: [String] = []
+        var artifacts: [ArtifactRecord] = []
         /// Findings of tools and of the step itself. Of a step's attempts, those of the last one count.
         var diagnostics: [Finding] = []
         var review: ReviewRecord?
@@ -87,7 +88,11 @@ extension StepRunner {
         }()
         let end: Result<AttemptEnd, any Error>
         do {
-            end = .success(try await place.run(work.order, stop: stop) { log.append($0) })
+            if work.step.action.startsProcess {
+                end = .success(try await place.run(work.order, stop: stop) { log.append($0) })
+            } else {
+                end = .success(try await release(work, stop))
+            }
         } catch {
             end = .failure(error)
         }

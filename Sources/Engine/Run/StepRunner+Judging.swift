@@ -17,6 +17,7 @@ extension StepRunner {
         switch end {
         case .success(let end):
             attempt.hasActed = true
+            attempt.artifacts = end.artifacts
             judge(end, work, &attempt)
         case .failure(let problem):
             attempt.hasActed = mayHaveActed(problem)
@@ -91,6 +92,9 @@ extension StepRunner {
     private func judge(_ problem: any Error, _ step: PlannedStep, _ record: inout AttemptRecord) {
         record.status = .infrastructure
         switch problem {
+        case let problem as ReleaseFailure:
+            record.status = problem.isOfMachine ? .infrastructure : .failed
+            record.reason = problem.reason
         case let problem as PlaceProblem:
             record.reason = problem.reason + (problem.mayHaveActed ? byHand(step) : "")
         case let problem as StepProcessProblem: judge(problem, step, &record)
@@ -133,7 +137,7 @@ extension StepRunner {
             switch step.action {
             case .shell: "/bin/sh"
             case .command(let words): words.first ?? ""
-            case .closure, .approval: "the compiled workflow"
+            case .closure, .approval, .release, .publish: "the compiled workflow"
             }
         record.reason = "\"\(program)\" can't be started: \(code)"
         // If pipectl's own program could not start, that is an infrastructure failure; if the step's program could not,

@@ -64,7 +64,7 @@ extension StepRunner {
         var seen: Set<String> = []
         while let name = waiting.popLast() {
             guard seen.insert(name).inserted, let place = places[name] else { continue }
-            if plan.steps[place].action == .approval {
+            if !plan.steps[place].action.startsProcess {
                 waiting += plan.steps[place].needs
             } else if records[place].status != .passed || records[place].key == nil {
                 (record.key, record.outputs) = (nil, nil)

@@ -78,8 +78,10 @@ extension StepRunner {
             let again =
                 number <= step.retry.count && stop.request == nil && isUndone
                 && attempt.record.deserves(step.retry.condition)
-            outcome.holdsSlot = !again && turn.handsOver
-            if !outcome.holdsSlot { pool.release(step.resources) }
+            if step.action.startsProcess {
+                outcome.holdsSlot = !again && turn.handsOver
+                if !outcome.holdsSlot { pool.release(step.resources) }
+            }
             await add(attempt, to: &outcome)
             if !again { break }
         }
@@ -154,6 +156,7 @@ extension StepRunner {
         }
         outcome.tests += attempt.tests
         outcome.resultFiles += attempt.resultFiles
+        outcome.artifacts += attempt.artifacts
         outcome.record.review = attempt.review ?? outcome.record.review
         outcome.record.status = attempt.record.status
         outcome.record.reason = attempt.record.reason
@@ -182,6 +185,8 @@ extension StepRunner {
 
     /// Waits for the slot and the resources. Returns false if the step was stopped first.
     private func acquire(_ step: PlannedStep, _ turn: StepQueue.Turn, _ stop: StopSignal) async -> Bool {
+        // What the daemon does itself takes no slot.
+        guard step.action.startsProcess else { return stop.request == nil }
         let ticket = turn.ticket ?? pool.reserve(step.resources, turn: turn.position)
         if !pool.isGranted(ticket), stop.request == nil, let reason = pool.obstacle(to: step.resources) {
             await emit(.stepWaiting(step: step.name, reason: reason))

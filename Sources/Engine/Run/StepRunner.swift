@@ -9,6 +9,8 @@ struct StepRunner: Sendable {
     let pool: SlotPool
     let emit: @Sendable (RunEvent) async -> Void
     let place: any OpenPlace
+    /// For a step of a release, what the steps before it have left.
+    var earlier = EarlierSteps()
 
     private enum Message: Sendable {
         case stepEnded(Int, StepOutcome)
@@ -34,8 +36,10 @@ struct StepRunner: Sendable {
             while true {
                 for (step, turn) in queue.enqueue(progress.graph.takeReady()) {
                     let signal = progress.begin(step)
-                    group.addTask {
-                        .stepEnded(step, await runStep(step, of: plan, turn: turn, stop: signal))
+                    var runner = self
+                    if !plan.steps[step].action.startsProcess { runner.earlier = progress.earlier(than: step) }
+                    group.addTask { [runner] in
+                        .stepEnded(step, await runner.runStep(step, of: plan, turn: turn, stop: signal))
                     }
                 }
                 // The slots are released only now, because a step that becomes ready by this one's end must be in the

@@ -1,3 +1,4 @@
+import ForgeConnection
 import Foundation
 
 /// What a delivery tells: where to look. What is true is fetched.

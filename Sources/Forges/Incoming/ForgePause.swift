@@ -1,3 +1,4 @@
+import ForgeConnection
 import Foundation
 
 /// How long a forge is not asked after failures.

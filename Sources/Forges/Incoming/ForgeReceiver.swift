@@ -1,3 +1,4 @@
+import ForgeConnection
 import DaemonLog
 import Foundation
 import Logging

@@ -1,3 +1,4 @@
+import ForgeConnection
 public import Listening
 
 extension ListenOptions {

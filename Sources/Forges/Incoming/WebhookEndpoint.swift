@@ -1,3 +1,4 @@
+public import ForgeConnection
 import Crypto
 public import Foundation
 import Synchronization

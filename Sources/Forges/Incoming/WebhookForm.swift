@@ -1,3 +1,5 @@
+public import ForgeConnection
+
 /// What a person enters at a forge to have it send webhooks.
 public struct WebhookForm: Sendable {
     public var url: String

@@ -1,4 +1,5 @@
-public import Store
+import Store
+public import Results
 import Foundation
 import Reports
 

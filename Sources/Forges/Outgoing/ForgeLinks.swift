@@ -1,3 +1,4 @@
+public import ForgeConnection
 import DaemonLog
 import Foundation
 public import Logging
@@ -258,22 +259,5 @@ public struct ForgeLinks: Sendable {
             throw ForgeError(.badCredential, "no credential is set for it; `pipectl forge connect` asks for one")
         }
         return try ForgeSession(try ForgeAddress(json: record.address), credential, http: http)
-    }
-}
-
-extension ForgeAddress {
-    /// The connection as the store keeps it. Throws an error of the encoder.
-    public func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
-    }
-
-    public init(json: String) throws {
-        do {
-            self = try JSONDecoder().decode(ForgeAddress.self, from: Data(json.utf8))
-        } catch {
-            throw ForgeError(.badAddress, "the connection was stored by another version of pipectl; connect it again")
-        }
     }
 }

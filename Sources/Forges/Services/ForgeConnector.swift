@@ -1,3 +1,4 @@
+public import ForgeConnection
 import Foundation
 import AsyncHTTPClient
 

@@ -1,3 +1,4 @@
+import ForgeConnection
 import Foundation
 
 /// What is known about an item at a forge before it is shown again.

@@ -1,3 +1,4 @@
+import ForgeConnection
 import Foundation
 
 /// The content of an outbox row, as it is stored.

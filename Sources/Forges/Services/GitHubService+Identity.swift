@@ -1,3 +1,4 @@
+import ForgeConnection
 import Foundation
 
 /// Which rights pipectl has at GitHub. They are read, not tried, wherever GitHub tells them.

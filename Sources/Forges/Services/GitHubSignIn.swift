@@ -1,3 +1,4 @@
+public import ForgeConnection
 import AsyncHTTPClient
 import Foundation
 public import Store

@@ -1,3 +1,4 @@
+import ForgeConnection
 import Foundation
 import Results
 import Store

@@ -35,6 +35,18 @@ public struct PlannedStep: Sendable, Equatable, Codable {
         case closure
         /// Nothing: the step waits for an approval.
         case approval
+        /// The daemon makes a release of artifacts.
+        case release(ReleasePlan)
+        /// The daemon brings the release that the step needs to a destination.
+        case publish(Destination)
+
+        /// Whether it starts a process in the workspace. If not, it takes no slot.
+        public var startsProcess: Bool {
+            switch self {
+            case .shell, .command, .closure: true
+            case .approval, .release, .publish: false
+            }
+        }
     }
 
     /// When a step may run, depending on how the steps that it needs ended.
@@ -127,6 +139,8 @@ public struct PlannedStep: Sendable, Equatable, Codable {
         case .command(let arguments): arguments.map(\.shellQuoted).joined(separator: " ")
         case .closure: "(Swift closure)"
         case .approval: "(waits for pipectl approve)"
+        case .release(let plan): "(makes the release, version \(plan.version.inWords))"
+        case .publish(let destination): "(publishes the release \(destination.inWords))"
         }
     }
 }

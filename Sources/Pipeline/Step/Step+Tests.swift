@@ -16,7 +16,7 @@ extension PlannedStep {
     /// How the step is told which tests to run; nil if that is unknown.
     package var testRunner: TestRetry.Filter? {
         switch action {
-        case .closure, .approval: return nil
+        case .closure, .approval, .release, .publish: return nil
         case .shell(let line):
             if let said = testFilter ?? testRetry?.filter { return said }
             guard isOneCommand else { return nil }
@@ -47,7 +47,7 @@ extension PlannedStep {
         switch action {
         case .shell(let line): !line.withoutEnd.contains { "\n;&|`(){}<".contains($0) }
         case .command: true
-        case .closure, .approval: false
+        case .closure, .approval, .release, .publish: false
         }
     }
 
@@ -62,7 +62,7 @@ extension PlannedStep {
             let text = line.contains("\"$@\"") ? line : line.withoutEnd + " \"$@\""
             step.action = .command(["/bin/sh", "-ec", text, "sh"] + arguments)
         case .command(let words): step.action = .command(words + arguments)
-        case .closure, .approval: return nil
+        case .closure, .approval, .release, .publish: return nil
         }
         return step
     }

@@ -10,6 +10,8 @@ public enum StepsBuilder {
     public static func buildExpression(_ steps: [Step]) -> [Step] { steps }
     /// A review's step.
     public static func buildExpression(_ review: Review) -> [Step] { [review.step] }
+    /// The step that makes a release.
+    public static func buildExpression(_ release: Release) -> [Step] { [release.step] }
     /// Lets a workflow `print` while it is planned.
     public static func buildExpression(_ nothing: Void) -> [Step] { [] }
     /// All lines of a block, in their order.

@@ -158,7 +158,7 @@ public struct ChangeMerger: Sendable {
     private static let mostFailures = 50
 
     /// The folder for scratch repositories of the daemon's store at `store`.
-    static func scratchFolder(_ store: String) -> String { "\(store)/scratch" }
+    package static func scratchFolder(_ store: String) -> String { "\(store)/scratch" }
 }
 
 /// Why Git did not merge.

@@ -1,5 +1,4 @@
-import Results
-package import Store
+package import Results
 public import Pipeline
 
 package import Git

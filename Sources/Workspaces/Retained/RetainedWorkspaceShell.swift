@@ -65,7 +65,7 @@ public struct RetainedWorkspaceShell: Sendable {
     }
 
     private static func chosen(_ name: String?, of workspace: RetainedWorkspace) throws -> PlannedStep {
-        let steps = workspace.plan.steps.filter { $0.action != .approval }
+        let steps = workspace.plan.steps.filter(\.action.startsProcess)
         let failed = steps.first { workspace.outcomes[$0.name]?.isFailure == true }
         guard let step = name.map({ name in steps.first { $0.name == name } }) ?? failed ?? steps.first else {
             throw RequestError(

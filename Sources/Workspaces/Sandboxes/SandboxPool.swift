@@ -169,7 +169,7 @@ extension RunSandboxLease {
     package func next(after prepared: PreparedRun, _ space: Workspace) -> SandboxPool.Pattern? {
         guard let runSandbox, runSandbox.caches.isEmpty, prepared.repository.clone == nil,
             prepared.plan.steps.contains(where: {
-                $0.action != .approval && $0.network == .denied && $0.permissions.isEmpty && $0.secrets.isEmpty
+                $0.action.startsProcess && $0.network == .denied && $0.permissions.isEmpty && $0.secrets.isEmpty
             })
         else { return nil }
         return SandboxPool.Pattern(

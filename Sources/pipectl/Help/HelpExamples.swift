@@ -23,6 +23,14 @@ enum HelpExamples {
             ("pipectl run publish --param version=1.2.0 --ref v1.2.0", ""),
             ("pipectl run test --repository website --ref main", "from anywhere"),
         ],
+        "releases": [("pipectl releases", ""), ("pipectl releases --repository website --json", "")],
+        "release show": [("pipectl release show", "the newest"), ("pipectl release show 1.2.0 --json", "")],
+        "release notes": [
+            ("pipectl release notes 1.2.0 > notes.md", ""),
+            ("pipectl release notes 1.2.0 --file notes.md", "before it is published"),
+        ],
+        "release files": [("pipectl release files 1.2.0 --output dist", "")],
+        "release yank": [("pipectl release yank 1.2.0 --reason 'it loses data'", "")],
         "integrity": [
             ("pipectl integrity", "this commit, compared with the target that a daemon knows"),
             ("pipectl integrity --against main", "compared with main"),
@@ -134,6 +142,18 @@ enum HelpExamples {
         "proofs": [("pipectl proofs", "")],
         "proofs list": [("pipectl proofs list", "")],
         "proofs trust": [("pipectl proofs trust 'unit tests'", "after its declaration was corrected")],
+        "service": [("pipectl service status", "")],
+        "service install": [
+            ("pipectl service install", "in your own systemd, or launchd"),
+            ("sudo pipectl service install --system --account builder", "at each boot of the machine"),
+            ("pipectl service install --print", "shows the file"),
+        ],
+        "service uninstall": [("pipectl service uninstall", "the state folder stays")],
+        "service status": [("pipectl service status --json", "")],
+        "upgrade": [
+            ("pipectl upgrade --check --from https://example.com/pipectl/release.json", ""),
+            ("pipectl upgrade --check --from /srv/releases", "a folder of tarballs"),
+        ],
         "config": [("pipectl config show", "")],
         "config show": [
             ("pipectl config show --changed", "without defaults"), ("pipectl config show --json", ""),

@@ -260,7 +260,7 @@ struct OpenOtherMachine: OpenPlace {
             switch attempt.step.action {
             case .shell(let line): ["/bin/sh", "-ec", line]
             case .command(let words): words
-            case .closure, .approval: ["false"]
+            case .closure, .approval, .release, .publish: ["false"]
             }
         let limits = attempt.step.limits
         return [

@@ -1,3 +1,4 @@
+@testable import ForgeConnection
 import TestBasics
 import TestForge
 import AsyncHTTPClient

@@ -1,3 +1,4 @@
+@testable import ForgeConnection
 import Crypto
 import Foundation
 import SystemPackage

@@ -1,3 +1,4 @@
+import ForgeConnection
 import Foundation
 
 /// Source: https://docs.github.com/en/rest/code-scanning/code-scanning#upload-an-analysis-as-sarif-data

@@ -1,3 +1,4 @@
+public import ForgeConnection
 public import Store
 import AsyncHTTPClient
 

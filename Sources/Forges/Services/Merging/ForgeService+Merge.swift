@@ -1,3 +1,4 @@
+import ForgeConnection
 import Foundation
 
 /// The requests with which one kind of forge merges a change.

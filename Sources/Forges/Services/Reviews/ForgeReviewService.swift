@@ -1,3 +1,4 @@
+import ForgeConnection
 import Foundation
 import Reports
 import TerminalText

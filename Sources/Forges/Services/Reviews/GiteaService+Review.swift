@@ -1,3 +1,4 @@
+import ForgeConnection
 import Diagnostics
 import Foundation
 

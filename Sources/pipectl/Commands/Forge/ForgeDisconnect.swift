@@ -1,3 +1,4 @@
+import ForgeConnection
 import StateFiles
 import Client
 import ArgumentParser

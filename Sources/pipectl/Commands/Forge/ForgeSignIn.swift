@@ -1,3 +1,4 @@
+import ForgeConnection
 import ArgumentParser
 import Client
 import Forges

@@ -1,0 +1,163 @@
+package import AsyncHTTPClient
+package import Delivery
+import Foundation
+package import Pipeline
+
+/// Brings a release's app to TestFlight, through App Store Connect, from any system.
+package struct TestFlightPublisher: Publisher {
+    private let options: TestFlight
+    private let client: AppStoreClient
+
+    /// - Parameters:
+    ///   - key: The text of the API key's `.p8` file.
+    ///   - http: With ``configuration``.
+    ///   - root: Where the API is; tests have another one.
+    /// - Throws: ``DeliveryProblem`` with `.refused` if the key can't be read.
+    package init(
+        _ options: TestFlight, key: String, http: HTTPClient, root: String? = nil, pauses: AppStorePauses = .init()
+    ) throws {
+        self.options = options
+        do {
+            let tokens = try AppStoreTokens(key: key, keyID: options.keyID, issuer: options.issuer)
+            client = AppStoreClient(root: root ?? AppStoreClient.apple, tokens: tokens, http: http, pauses: pauses)
+        } catch let error as AppStoreError {
+            throw error.problem
+        }
+    }
+
+    /// How its requests are sent.
+    package static var configuration: HTTPClient.Configuration { AppStoreClient.configuration }
+
+    package func publish(
+        _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void
+    ) async throws -> Publication {
+        do {
+            return try await bring(release, progress, say)
+        } catch let error as AppStoreError {
+            throw error.problem
+        }
+    }
+
+    private func bring(
+        _ release: ReleaseContent, _ progress: any PublishingProgress, _ say: @escaping @Sendable (String) -> Void
+    ) async throws -> Publication {
+        let file = try file(of: release)
+        let app = try await app()
+        let testing = BuildTesting(client: client, app: app, options: options, say: say)
+        // A group that does not exist is said before anything is uploaded.
+        let groups = try await testing.groups()
+        let uploader = BuildUploader(
+            client: client, app: app, platform: options.platform, progress: progress, say: say)
+        let upload = try await uploader.upload(release, file)
+        let build = try await processed(upload, release, uploader, say)
+        try await testing.describe(build, release.notes)
+        try await testing.give(build, to: groups)
+        try await testing.expire(except: build)
+        let state = try await testing.state(build, groups)
+        let link = groups.lazy.map(\.attributes).first { $0.publicLinkEnabled == true }?.publicLink
+        let page = "https://appstoreconnect.apple.com/apps/\(AppStoreRequest.part(app))/testflight"
+        return Publication(
+            state: state, address: link.flatMap(Self.testFlightLink) ?? page,
+            install: "TestFlight: \(release.version) (\(release.buildNumber))")
+    }
+
+    /// A public link, if it is one of TestFlight.
+    private static func testFlightLink(_ text: String) -> String? {
+        text.hasPrefix("https://testflight.apple.com/") && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f } ? text : nil
+    }
+
+    private func file(of release: ReleaseContent) throws -> ReleaseFile {
+        let form = options.platform == "MAC_OS" ? ".pkg" : ".ipa"
+        let found = release.files.filter { $0.name.hasSuffix(form) }
+        guard let file = found.first, found.count == 1 else {
+            let names = found.isEmpty ? "none" : found.map(\.name).joined(separator: ", ")
+            throw DeliveryProblem(
+                .invalid,
+                "TestFlight takes one file that ends in \(form) for \(options.platform.plain(20)); the release has "
+                    + "\(names). Let the export step make it an artifact, and name it in files: of the release.")
+        }
+        guard file.bytes > 0 else { throw DeliveryProblem(.invalid, "\(file.name) is empty. Look at the export step.") }
+        return file
+    }
+
+    private func app() async throws -> String {
+        struct App: Decodable, Sendable { var bundleId: String? }
+        let apps = try await client.all(.get("/v1/apps", ["filter[bundleId]": options.app, "limit": "200"]), App.self)
+        // Apple's filter also finds identifiers that begin with it.
+        guard let app = apps.first(where: { $0.attributes.bundleId == options.app }) else {
+            throw DeliveryProblem(
+                .invalid,
+                "App Store Connect has no app with the bundle identifier \(options.app.plain(200)) that this key may see. "
+                    + "Make the app there, or correct app: in the workflow.")
+        }
+        return app.id
+    }
+
+    // MARK: Processing
+
+    /// Waits until Apple has processed the upload, and returns the build's id.
+    private func processed(
+        _ upload: String?, _ release: ReleaseContent, _ uploader: BuildUploader, _ say: @Sendable (String) -> Void
+    ) async throws -> String {
+        let end = ContinuousClock.now + client.pauses.processing
+        var pause = client.pauses.look
+        var said = false
+        while true {
+            if let build = try await look(upload, release, uploader, say) { return build }
+            if !said { say("Apple processes the build.") }
+            said = true
+            guard ContinuousClock.now < end else {
+                throw DeliveryProblem(
+                    .unreachable,
+                    "Apple has not processed build \(release.buildNumber) within \(client.pauses.processing). Run the step "
+                        + "again: it goes on waiting, and uploads nothing.")
+            }
+            try await client.pauses.sleep(pause)
+            pause = min(client.pauses.longestLook, pause + pause / 2)
+        }
+    }
+
+    private struct Build: Decodable, Sendable {
+        var processingState: String?
+    }
+
+    /// The build, if it is ready.
+    private func look(
+        _ upload: String?, _ release: ReleaseContent, _ uploader: BuildUploader, _ say: @Sendable (String) -> Void
+    ) async throws -> String? {
+        var known: String?
+        if let upload {
+            let found = try await client.one(
+                .get("/v1/buildUploads/\(AppStoreRequest.part(upload))", ["include": "build"]), BuildUpload.self)
+            if found.attributes.hasFailed {
+                let errors = (found.attributes.state?.errors ?? []).map(\.words).filter { !$0.isEmpty }
+                throw DeliveryProblem(
+                    .invalid,
+                    "Apple could not process build \(release.buildNumber): "
+                        + (errors.isEmpty ? "it gave no reason" : errors.prefix(10).joined(separator: "; "))
+                        + ". Mend it and release another commit, or run the step again to upload the same file.")
+            }
+            guard found.attributes.isComplete else { return nil }
+            for warning in (found.attributes.state?.warnings ?? []).prefix(10) { say("Apple warns: \(warning.words)") }
+            known = found.ids("build").first
+        }
+        let builds = try await client.all(
+            .get(
+                "/v1/builds",
+                [
+                    "filter[app]": uploader.app, "filter[version]": String(release.buildNumber),
+                    "filter[preReleaseVersion.version]": release.version,
+                    "filter[preReleaseVersion.platform]": options.platform, "limit": "200",
+                ]), Build.self)
+        guard let build = builds.first(where: { known == nil || $0.id == known }) else { return nil }
+        switch build.attributes.processingState {
+        case "VALID": return build.id
+        case "FAILED", "INVALID":
+            throw DeliveryProblem(
+                .invalid,
+                "Apple marks build \(release.buildNumber) as \(build.attributes.processingState ?? ""). App Store Connect, "
+                    + "TestFlight, says why. Mend it and release another commit.")
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package import Pipeline
+import Results
+
+/// A plan for people and for Graphviz.
+package enum PlanText {
+    package static func line(for declaration: WorkflowDeclaration) -> String {
+        let triggers = declaration.triggers.map { trigger -> String in
+            let filters = trigger.filterWords
+            return event(trigger) + (filters.isEmpty ? "" : " [\(filters.joined(separator: "; "))]")
+        }
+        let parameters = declaration.parameters.map { $0.name + ($0.defaultValue.map { "=\($0)" } ?? " (required)") }
+        return "\(declaration.name): \(triggers.isEmpty ? "by hand" : triggers.joined(separator: "; "))"
+            + (parameters.isEmpty ? "" : "; parameters: \(parameters.joined(separator: ", "))")
+    }
+
+    /// How changes land in a branch: `landing: squash into main; requires test; …`.
+    package static func line(for landing: LandingDeclaration) -> String {
+        "landing: \(landing.method.rawValue) into \(landing.branch); requires \(landing.workflows.joined(separator: ", ")); "
+            + (landing.merger == .forge ? "merged by the forge, " : "batches of \(landing.batchSize), ")
+            + "depth \(landing.depth), attempts \(landing.attempts)" + (landing.label.map { ", label \($0)" } ?? "")
+    }
+
+    private static func event(_ trigger: Trigger) -> String {
+        switch trigger.event {
+        case .pullRequest: "pull request into \(trigger.branches.joined(separator: ", "))"
+        case .merge: "merge into \(trigger.branches.joined(separator: ", "))"
+        case .push: "push to \(trigger.branches.joined(separator: ", "))"
+        case .tag: "tag \(trigger.branches.joined(separator: ", "))"
+        case .schedule: "\(trigger.cron ?? "") UTC on \(trigger.branches.joined(separator: ", "))"
+        case .manual: "by hand"
+        }
+    }
+
+    /// The steps, grouped into waves: the steps of one wave may run at the same time.
+    package static func text(_ plan: Plan) -> String {
+        let waves = waves(plan)
+        var lines = ["\(plan.workflow): \(plan.steps.count) steps" + (plan.failFast ? ", fails fast" : "")]
+        for (number, wave) in waves.enumerated() {
+            lines.append(number == 0 ? "at once" : "then")
+            for step in wave {
+                var facts: [String] = []
+                if !step.needs.isEmpty { facts.append("needs \(step.needs.joined(separator: ", "))") }
+                if step.condition == .always { facts.append("always") }
+                if step.condition == .onFailure { facts.append("on failure") }
+                if step.allowsFailure { facts.append("may fail") }
+                if step.retry.count > 0 { facts.append("\(step.retry.count) retries") }
+                for use in step.resources {
+                    facts.append("\(use.units) of \(use.resource.capacity) \(use.resource.name)")
+                }
+                if !step.testResults.isEmpty {
+                    facts.append("test results \(step.testResults.map(results).joined(separator: ", "))")
+                }
+                if let sources = step.findings, !sources.isEmpty {
+                    facts.append("findings \(sources.map(findings).joined(separator: ", "))")
+                }
+                if !step.artifacts.isEmpty { facts.append("artifacts \(step.artifacts.joined(separator: ", "))") }
+                if step.network == .allowed { facts.append("network") }
+                if step.action == .approval { facts.append("waits for approval") }
+                if !step.secrets.isEmpty {
+                    let names = step.secrets.map { $0.delivery == .file ? $0.name : "\($0.name) as a variable" }
+                    facts.append("\(names.count == 1 ? "secret" : "secrets") \(names.joined(separator: ", "))")
+                }
+                facts.append("at most \(Figures.duration(step.timeout))")
+                lines.append("  \(step.name)  [\(facts.joined(separator: "; "))]")
+                lines.append("      \(step.commandLine.split(separator: "\n").joined(separator: "\n      "))")
+            }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func results(_ source: TestResultSource) -> String {
+        switch source {
+        case .junit(let glob), .swiftTestingEvents(let glob), .file(let glob): glob
+        case .swiftPMConsole: "from the output of swift test"
+        }
+    }
+
+    private static func findings(_ source: FindingSource) -> String {
+        switch source {
+        case .sarif(let glob): glob
+        case .codeScanning(let glob): "\(glob) for code scanning"
+        case .output: "from its output"
+        case .matching(let rule): "from its output by rule \(rule.name)"
+        }
+    }
+
+    package static func dot(_ plan: Plan) -> String {
+        func quoted(_ text: String) -> String {
+            "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        }
+        var lines = ["digraph \(quoted(plan.workflow)) {", "  rankdir=LR;", "  node [shape=box];"]
+        for step in plan.steps {
+            let style = step.condition == .onSuccess ? "" : " [style=dashed]"
+            lines.append("  \(quoted(step.name))\(style);")
+            for need in step.needs { lines.append("  \(quoted(need)) -> \(quoted(step.name));") }
+        }
+        return lines.joined(separator: "\n") + "\n}\n"
+    }
+
+    private static func waves(_ plan: Plan) -> [[PlannedStep]] {
+        var depth: [String: Int] = [:]
+        let hasNormal = plan.steps.contains { $0.condition == .onSuccess }
+        var rest = plan.steps
+        // A valid plan has no cycle, so each round places at least one step.
+        while !rest.isEmpty {
+            let before = rest.count
+            rest.removeAll { step in
+                let needs = step.needs.map { depth[$0] }
+                guard needs.allSatisfy({ $0 != nil }) else { return false }
+                let last = step.needs.isEmpty && step.condition != .onSuccess && hasNormal
+                depth[step.name] = last ? .max : (needs.compactMap { $0 }.max().map { $0 + 1 } ?? 0)
+                return true
+            }
+            if rest.count == before { break }
+        }
+        return Dictionary(grouping: plan.steps) { depth[$0.name] ?? 0 }.sorted { $0.key < $1.key }.map(\.value)
+    }
+}

@@ -1,0 +1,37 @@
+package import Control
+import Foundation
+package import Results
+import TerminalText
+
+/// Releases as lines for people.
+package enum ReleaseText {
+    package static func table(_ releases: [ReleaseRecord]) -> String {
+        TextTable.text(
+            ["version", "build", "repository", "commit", "made", "run", "state", "where"],
+            releases.map { release in
+                [
+                    release.version, "\(release.buildNumber)", release.repository, String(release.commit.prefix(10)),
+                    release.madeAt.iso8601Day, "\(release.run)", release.state.rawValue,
+                    release.publications.map { "\($0.step): \($0.state.rawValue)" }.joined(separator: ", "),
+                ]
+            })
+    }
+
+    package static func text(_ detail: ReleaseDetail) -> String {
+        let release = detail.release
+        var lines = [
+            "\(release.repository) \(release.version), build \(release.buildNumber): \(release.state.rawValue)"
+                + (release.reason.map { ": \($0)" } ?? ""),
+            "commit \(release.commit), made by run \(release.run) of \(release.workflow) on \(release.madeAt.iso8601)",
+            "files in \(detail.folder)",
+        ]
+        for publication in release.publications {
+            lines.append("\(publication.step): \(publication.state.rawValue) \(publication.destination)")
+            if let address = publication.address { lines.append("  \(address)") }
+            if let install = publication.install { lines.append("  \(install)") }
+        }
+        var text = lines.map { TerminalText.name($0, limit: 1_000) + "\n" }.joined() + "\n"
+        for file in release.files { text += "\(file.sha256)  \(TerminalText.name(file.name, limit: 300))\n" }
+        return text + "\n" + TerminalText.lines(release.notes)
+    }
+}

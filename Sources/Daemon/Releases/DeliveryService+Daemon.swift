@@ -1,0 +1,52 @@
+import AppStore
+import Archive
+import AsyncHTTPClient
+import Delivery
+import ForgeConnection
+import Pipeline
+import Preparing
+import Results
+import Running
+import StateFiles
+import Store
+import SystemPackage
+import Watching
+
+extension DeliveryService {
+    /// The deliveries of this daemon.
+    init(_ state: OpenState, _ repositories: KnownRepositories) {
+        let store = state.archive
+        let (index, credentials) = (state.index, ForgeCredentialStore(folder: FilePath(state.folder.forges)))
+        let destinations = Destinations(
+            work: state.folder.path + "/delivery",
+            connection: { try await ForgeAccess(of: $0, in: index, credentials) },
+            testFlight: { TestFlightDelivery(options: $0, key: String(decoding: $1, as: UTF8.self)) })
+        self.init(
+            index: state.index, folders: ReleaseFolders(state.folder.releases),
+            sources: RepositoryReleaseSources(repositories: repositories, index: state.index),
+            artifact: { store.artifact($0) },
+            publishers: { try await destinations.publisher(for: $0, of: $1, secrets: $2) })
+    }
+}
+
+/// Brings releases to TestFlight, with connections that are closed afterwards.
+private struct TestFlightDelivery: Publisher {
+    let options: TestFlight
+    let key: String
+
+    func publish(
+        _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void
+    ) async throws -> Publication {
+        let http = HTTPClient(
+            eventLoopGroupProvider: .singleton, configuration: TestFlightPublisher.configuration)
+        do {
+            let publication = try await TestFlightPublisher(options, key: key, http: http)
+                .publish(release, progress: progress, say: say)
+            try? await http.shutdown()
+            return publication
+        } catch {
+            try? await http.shutdown()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Delivery
+import Foundation
+import Git
+import LandedChanges
+import Results
+import Store
+import Watching
+
+/// What watched repositories say about the commits of releases.
+struct RepositoryReleaseSources: ReleaseSources {
+    let repositories: KnownRepositories
+    let index: Store.Index
+
+    func landed(_ basis: ReleaseBasis) async throws -> [LandedNote] {
+        let repository = try await repositories.repository(named: basis.repository)
+        let rules = try await repositories.rules(for: repository).changeRefs
+        let earlier = try await index.versions(of: basis.repository, limit: 50).filter { $0.state != .yanked }
+        let (tag, commit) = (basis.lastTag, basis.commit)
+        let found = try await withRepository(at: repository.gitDirectory) { git in
+            let new = try git.resolve(commit)
+            let old = try Self.previous(earlier.map(\.commit), tag: tag, before: new, in: git)
+            let heads = try git.snapshot().refs.compactMap { ref, head -> ChangeHead? in
+                if case .change(let name) = rules.kind(of: ref) { ChangeHead(name: name, head: head) } else { nil }
+            }
+            return heads.isEmpty ? nil : try Landings.draft(heads, in: git, from: old, to: new)
+        }
+        guard let draft = found else { return [] }
+        let merger = try await ChangeMerger.find()
+        let confirmed = try await merger.confirmed(
+            draft.questions, objects: repository.gitDirectory, scratch: ChangeMerger.scratchFolder(repository.store))
+        let landings = draft.landings(confirmed: confirmed)
+        let facts = try await index.forgeChanges(of: basis.repository, named: landings.map(\.change))
+        let named = Dictionary(
+            facts.map { (record: ForgeChangeRecord) in (record.name, record.facts) },
+            uniquingKeysWith: { first, _ in first })
+        return try await withRepository(at: repository.gitDirectory) { git in
+            landings.map { landing in
+                let head = try? git.commit(landing.head)
+                let messages = [head?.message, (try? git.commit(landing.commit))?.message].compactMap(\.self)
+                return LandedNote(
+                    change: landing.change, title: named[landing.change]?.title ?? head?.summary ?? landing.change,
+                    author: named[landing.change]?.author ?? head?.author.name ?? "",
+                    issues: ReleaseNotes.issues(in: messages.joined(separator: "\n")))
+            }
+        }
+    }
+
+    func file(_ path: String, _ basis: ReleaseBasis) async throws -> Data? {
+        let repository = try await repositories.repository(named: basis.repository)
+        let commit = basis.commit
+        return try await withRepository(at: repository.store) { git in
+            try OID(hex: commit).flatMap { try git.smallFile(path, at: $0, atMost: 16 << 20) }.map { Data($0) }
+        }
+    }
+
+    /// The commit of the release before: the newest one that is an ancestor, else the last tag's; nil: none.
+    private static func previous(
+        _ commits: [String], tag: String?, before new: OID, in git: Repository
+    ) throws -> OID? {
+        for commit in commits {
+            guard let old = OID(hex: commit), old != new, git.contains(old) else { continue }
+            if try git.isAncestor(old, of: new) { return old }
+        }
+        return try tag.map { try git.resolve("refs/tags/\($0)^{commit}") }
+    }
+}

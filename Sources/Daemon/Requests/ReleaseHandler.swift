@@ -1,0 +1,91 @@
+import Control
+import DaemonLog
+import Delivery
+import Logging
+import Results
+import Store
+import Watching
+
+/// Answers the requests about releases.
+struct ReleaseHandler: Sendable {
+    let index: Store.Index
+    let folders: ReleaseFolders
+    let repositories: KnownRepositories
+    let log: Logger
+
+    /// The longest notes, in bytes. GitHub takes 125,000 characters.
+    static let longestNotes = 120_000
+
+    /// The reply to such a request; nil for other requests.
+    func reply(to request: DaemonRequest, by caller: Caller) async throws -> DaemonReply? {
+        switch request {
+        case .releases(let query):
+            var name: String?
+            if let place = query.repository { name = try await repositories.name(of: place) }
+            return .releases(try await index.versions(of: name, limit: min(max(query.limit, 0), 1_000)))
+        case .release(let subject):
+            let release = try await release(subject)
+            return .release(ReleaseDetail(release: release, folder: folders.folder(of: release)))
+        case .setReleaseNotes(let subject, let notes):
+            return .completed(try await setNotes(notes, of: subject, by: caller))
+        case .yankRelease(let subject, let reason):
+            return .completed(try await yank(subject, reason, by: caller))
+        default: return nil
+        }
+    }
+
+    private func release(_ subject: ReleaseSubject) async throws -> ReleaseRecord {
+        let name = try await repositories.name(of: subject.repository)
+        let known = try await index.versions(of: name, limit: 1_000)
+        let wanted = subject.version
+        if wanted == "latest", let newest = known.first(where: { $0.state != .yanked }) { return newest }
+        if let release = known.first(where: { $0.version == wanted }) ?? known.first(where: { $0.tag == wanted }) {
+            return release
+        }
+        let some = known.prefix(5).map(\.version).joined(separator: ", ")
+        throw RequestError(
+            .unknownRelease,
+            "\(name) has no release \"\(wanted)\"; " + (some.isEmpty ? "it has none yet" : "the newest are \(some)"))
+    }
+
+    private func setNotes(
+        _ notes: String, of subject: ReleaseSubject, by caller: Caller
+    ) async throws -> CompletedAction {
+        let release = try await release(subject)
+        guard notes.utf8.count <= Self.longestNotes else {
+            throw RequestError(.usage, "notes take at most \(Figures.grouped(Self.longestNotes)) bytes; shorten them")
+        }
+        guard !notes.utf8.contains(0) else { throw RequestError(.usage, "notes can't contain a NUL byte") }
+        guard try await index.setNotes(notes, of: release.version, in: release.repository) else {
+            throw RequestError(
+                .usage,
+                "the notes of \(release.version) are signed, since publishing has begun; edit them before the step that "
+                    + "publishes, with an approval between")
+        }
+        log.notice(
+            "\(release.repository): \(caller.name) wrote the notes of release \(release.version)",
+            metadata: .code(.releaseNotes, run: release.run, repository: release.repository))
+        return .wroteNotes(version: release.version)
+    }
+
+    private func yank(
+        _ subject: ReleaseSubject, _ reason: String, by caller: Caller
+    ) async throws -> CompletedAction {
+        let release = try await release(subject)
+        guard (1...1_000).contains(reason.utf8.count) else {
+            throw RequestError(.usage, "say why, in at most 1,000 bytes: `--reason 'it loses data'`")
+        }
+        let said = "\(reason) (\(caller.name))"
+        guard
+            try await index.move(
+                release.version, of: release.repository, from: [.draft, .sealed, .published], to: .yanked,
+                reason: said)
+        else { throw RequestError(.usage, "release \(release.version) is withdrawn already") }
+        log.notice(
+            "\(release.repository): \(caller.name) withdrew release \(release.version)",
+            metadata: .code(.releaseYanked, run: release.run, repository: release.repository))
+        return .yanked(
+            version: release.version,
+            published: release.publications.filter { $0.state != .begun }.map(\.destination))
+    }
+}

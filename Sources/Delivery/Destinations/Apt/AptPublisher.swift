@@ -1,0 +1,126 @@
+import Concurrency
+import Crypto
+import Foundation
+import SystemPackage
+
+/// Publishes the `.deb` files of a release into an apt repository in a folder of this machine.
+///
+/// Source: https://wiki.debian.org/DebianRepository/Format
+struct AptPublisher: Publisher {
+    let folder: String
+    let suite: String
+    let component: String
+    /// An OpenPGP private key without a passphrase.
+    let key: [UInt8]
+    /// Where private files may be.
+    let work: String
+    var now: @Sendable () -> Date = { Date() }
+
+    func publish(
+        _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void
+    ) async throws -> Publication {
+        try PublishedName.check(release)
+        for name in [suite, component] where name.wholeMatch(of: /[A-Za-z0-9][A-Za-z0-9._\-]*/) == nil {
+            throw DeliveryProblem(.invalid, "\"\(PublishedName.shown(name))\" can't be a suite or component of apt")
+        }
+        guard folder.hasPrefix("/") else {
+            throw DeliveryProblem(.invalid, "\"\(PublishedName.shown(folder))\" is not an absolute path; write one")
+        }
+        let files = release.files.filter { $0.name.hasSuffix(".deb") }
+        guard !files.isEmpty else {
+            throw DeliveryProblem(.invalid, "release \(release.version) has no .deb file for the apt repository")
+        }
+        var packages: [(DebianPackage, ReleaseFile)] = []
+        for file in files {
+            let control = try await DeliveryTool(name: "dpkg-deb").output(["-f", file.path], failing: .invalid)
+            packages.append((try DebianPackage(control: control, file: file, component: component), file))
+        }
+        let (added, date) = (packages, now())
+        try await PrivateFolder.with(in: work) { files in
+            let signer = OpenPGPSigner(home: files)
+            try await signer.take(key)
+            let repository = AptRepository(root: FilePath(folder), suite: suite, component: component)
+            let text = try await onOwnThread {
+                try DeliveryProblem.machine("writing the apt repository \(folder)") {
+                    try repository.add(added, at: date)
+                }
+            }
+            guard try await !isSigned(text, repository, signer) else {
+                return say("\(suite) of \(folder) has the packages already")
+            }
+            let signed = try await signer.sign(text)
+            try await onOwnThread {
+                try DeliveryProblem.machine("writing the apt repository \(folder)") {
+                    try repository.show(text, signed)
+                }
+            }
+            say("\(added.count) packages are in \(suite) of \(folder)")
+        }
+        let names = Set(packages.map(\.0.name)).sorted()
+        return Publication(state: .released, address: folder, install: "apt install \(names.joined(separator: " "))")
+    }
+
+    /// Whether the folder shows `text` with a signature of this key.
+    private func isSigned(_ text: String, _ repository: AptRepository, _ signer: OpenPGPSigner) async throws -> Bool {
+        guard let shown = try? String(contentsOfFile: repository.dists.appending("InRelease").string, encoding: .utf8),
+            shown.contains("\n\(text)"), repository.isShown(text)
+        else { return false }
+        return await signer.accepts(repository.dists.appending("InRelease"))
+    }
+}
+
+/// A signed `Release` file.
+struct SignedRelease: Sendable {
+    var clear: [UInt8]
+    var detached: [UInt8]
+    /// The public key, in binary.
+    var publicKey: [UInt8]
+}
+
+/// Signs with `gpg`, which knows only the one key and no configuration of this user.
+struct OpenPGPSigner: Sendable {
+    /// A private folder.
+    let home: FilePath
+
+    private var tool: DeliveryTool { DeliveryTool(name: "gpg", environment: ["GNUPGHOME": home.string]) }
+    private let options = ["--batch", "--no-tty", "--yes", "--pinentry-mode", "loopback", "--passphrase", ""]
+
+    init(home: FilePath) { self.home = home }
+
+    /// - Throws: ``DeliveryProblem`` with `.refused` where the secret is no usable key.
+    func take(_ key: [UInt8]) async throws {
+        let (code, text) = try await tool.run(options + ["--import"], input: key)
+        guard code == 0 || text.contains("secret key imported") else {
+            throw DeliveryProblem(
+                .refused,
+                "gpg does not take the secret as an OpenPGP private key without a passphrase: \(DeliveryTool.lastLine(text))"
+            )
+        }
+    }
+
+    func sign(_ text: String) async throws -> SignedRelease {
+        let file = home.appending("Release")
+        try await offThread {
+            try DeliveryProblem.machine("signing") { try PrivateFolder.write(Array(text.utf8), to: file) }
+        }
+        func made(_ arguments: [String], _ name: String) async throws -> [UInt8] {
+            let path = home.appending(name)
+            _ = try await tool.output(
+                options + ["--digest-algo", "SHA512", "--output", path.string] + arguments, failing: .refused)
+            return try await offThread {
+                try DeliveryProblem.machine("signing") { Array(try Data(contentsOf: URL(filePath: path.string))) }
+            }
+        }
+        let signed = SignedRelease(
+            clear: try await made(["--clearsign", file.string], "InRelease"),
+            detached: try await made(["--armor", "--detach-sign", file.string], "Release.gpg"),
+            publicKey: try await made(["--export"], "key.gpg"))
+        // The agent would outlive its folder for a moment.
+        _ = try? await DeliveryTool(name: "gpgconf", environment: ["GNUPGHOME": home.string]).run(["--kill", "all"])
+        return signed
+    }
+
+    func accepts(_ path: FilePath) async -> Bool {
+        (try? await tool.run(options + ["--verify", path.string]))?.code == 0
+    }
+}

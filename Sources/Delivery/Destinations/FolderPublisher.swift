@@ -1,0 +1,59 @@
+import Concurrency
+import Foundation
+import SystemPackage
+
+/// Publishes into a folder of this machine: the files in a folder of the version's name, which is there whole or not at
+/// all.
+struct FolderPublisher: Publisher {
+    let folder: String
+
+    func publish(
+        _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void
+    ) async throws -> Publication {
+        try PublishedName.check(release)
+        guard folder.hasPrefix("/") else {
+            throw DeliveryProblem(.invalid, "\"\(PublishedName.shown(folder))\" is not an absolute path; write one")
+        }
+        let place = FilePath(folder).appending(release.version)
+        try await onOwnThread {
+            try DeliveryProblem.machine("publishing in \(folder)") {
+                if FileManager.default.fileExists(atPath: place.string) {
+                    try Self.compare(release, place)
+                } else {
+                    try Self.write(release, to: place)
+                }
+            }
+        }
+        say("\(release.files.count) files are in \(place)")
+        return Publication(state: .released, address: place.string)
+    }
+
+    /// - Throws: ``DeliveryProblem`` with `.conflict` where the folder has other files.
+    private static func compare(_ release: ReleaseContent, _ place: FilePath) throws {
+        let there = Set(try FileManager.default.contentsOfDirectory(atPath: place.string))
+        let different =
+            try release.files.filter {
+                try DurableFiles.sha256(place.appending($0.name)) != $0.sha256
+            }.map(\.name) + there.subtracting(release.files.map(\.name)).sorted()
+        guard different.isEmpty else {
+            throw DeliveryProblem(
+                .conflict,
+                "\(place) is there with other content (\(PublishedName.shown(different.prefix(3).joined(separator: ", ")))); a version is never replaced, so release a new one"
+            )
+        }
+        // The one who wrote it may have been killed before this.
+        try DurableFiles.flush(folder: place.removingLastComponent())
+    }
+
+    private static func write(_ release: ReleaseContent, to place: FilePath) throws {
+        let parent = place.removingLastComponent()
+        let part = parent.appending(".\(release.version).part")
+        let files = FileManager.default
+        // What an interrupted attempt has left is not trusted.
+        if files.fileExists(atPath: part.string) { try files.removeItem(atPath: part.string) }
+        try files.createDirectory(atPath: part.string, withIntermediateDirectories: true)
+        for file in release.files { try DurableFiles.copy(file, to: part.appending(file.name)) }
+        try DurableFiles.flush(folder: part)
+        try DurableFiles.move(part, to: place)
+    }
+}

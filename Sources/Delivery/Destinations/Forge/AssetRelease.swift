@@ -1,0 +1,177 @@
+import ForgeConnection
+import Foundation
+
+/// A release as a forge shows it.
+struct ForgeRelease: Decodable, Sendable {
+    var id: Int
+    var tagName: String
+    var targetCommitish: String?
+    var body: String?
+    var draft: Bool
+    var uploadUrl: String?
+}
+
+/// A file of a release as a forge shows it.
+struct ForgeAsset: Decodable, Sendable {
+    var id: Int
+    var name: String
+    var size: Int
+    /// GitHub: `starter` until its upload is complete.
+    var state: String?
+    /// GitHub: `sha256:` and hex; old ones have none.
+    var digest: String?
+    /// Its address in GitHub's API.
+    var url: String?
+    var browserDownloadUrl: String?
+}
+
+/// What differs between forges whose releases hold assets.
+protocol ForgeReleaseService: Sendable {
+    /// The name that the forge gives an uploaded file.
+    func assetName(_ name: String) -> String
+    /// The commit of a tag; nil if there is none.
+    func commit(ofTag tag: String) async throws -> String?
+    func upload(_ file: ReleaseFile, to release: ForgeRelease) async throws
+    /// Where the content of an asset is read.
+    func address(of asset: ForgeAsset) -> String?
+    func deletePath(_ asset: ForgeAsset, of release: ForgeRelease) -> String
+}
+
+/// One attempt to publish a release at GitHub, Gitea or Forgejo: first a draft, then its assets, and at the end it is
+/// shown to everybody.
+struct AssetRelease: Sendable {
+    let release: ReleaseContent
+    let session: ForgeSession
+    let service: any ForgeReleaseService
+    let progress: any PublishingProgress
+    let say: @Sendable (String) -> Void
+
+    private var mark: ReleaseMark { ReleaseMark(release) }
+    private var releases: String { "\(session.project)/releases" }
+
+    func publish(asDraft: Bool, isPrerelease: Bool) async throws -> Publication {
+        if let commit = try await service.commit(ofTag: release.tag), commit != release.commit {
+            throw DeliveryProblem(
+                .conflict,
+                "the tag \(release.tag) is at commit \(PublishedName.shown(String(commit.prefix(40)))) there, and the release is of \(release.commit); release a new version"
+            )
+        }
+        let found: ForgeRelease
+        if let there = try await existing() { found = there } else { found = try await create(isPrerelease) }
+        let isOwn = try await isOwn(found)
+        try await complete(found, isOwn: isOwn)
+        if found.draft, !asDraft {
+            struct Body: Encodable { var draft: Bool, prerelease: Bool, body: String }
+            // The notes may have been edited before this attempt, which continues an earlier one.
+            let body = Body(draft: false, prerelease: isPrerelease, body: mark.body(release.notes))
+            _ = try await session.send(.send(.patch, "\(releases)/\(found.id)", body))
+            say("release \(release.tag) is published")
+        }
+        let isHidden = found.draft && asDraft
+        return Publication(
+            state: isHidden ? .uploaded : .released,
+            address: isHidden
+                ? "\(session.address.web)/releases"
+                : "\(session.address.web)/releases/tag/\(ForgeRequest.part(release.tag))")
+    }
+
+    /// The release of the tag. Of several drafts that earlier attempts have made, one is left.
+    private func existing() async throws -> ForgeRelease? {
+        let all = try await session.pages(releases, of: ForgeRelease.self).filter { $0.tagName == release.tag }
+        if let published = all.first(where: { !$0.draft }) { return published }
+        var own: [ForgeRelease] = []
+        for draft in all where try await isOwn(draft) { own.append(draft) }
+        own.sort { $0.id < $1.id }
+        guard let first = own.first else {
+            guard all.isEmpty else {
+                throw DeliveryProblem(
+                    .conflict,
+                    "a draft of \(release.tag) that is not of this release is at \(session.address.web)/releases; delete it, and run the step again"
+                )
+            }
+            return nil
+        }
+        for other in own.dropFirst() { try await delete("\(releases)/\(other.id)") }
+        return first
+    }
+
+    private func isOwn(_ found: ForgeRelease) async throws -> Bool {
+        if found.body?.contains(mark.text) == true { return true }
+        return try await progress.value("release") == "\(found.id)"
+    }
+
+    private func create(_ isPrerelease: Bool) async throws -> ForgeRelease {
+        struct Body: Encodable {
+            var tagName: String, targetCommitish: String, name: String, body: String
+            var draft = true
+            var prerelease: Bool
+        }
+        let body = Body(
+            tagName: release.tag, targetCommitish: release.commit, name: release.version,
+            body: mark.body(release.notes), prerelease: isPrerelease)
+        let made = try await session.send(.send(.post, releases, body)).decode(ForgeRelease.self)
+        try await progress.set("release", to: "\(made.id)")
+        say("draft \(made.id) of \(release.tag) is made")
+        return made
+    }
+
+    /// Uploads what is missing and checks what is there.
+    private func complete(_ found: ForgeRelease, isOwn: Bool) async throws {
+        let mayChange = isOwn && found.draft
+        var isUploaded = false
+        for isLast in [false, true] {
+            let assets = try await session.pages("\(releases)/\(found.id)/assets", of: ForgeAsset.self)
+            for file in release.files {
+                let name = service.assetName(file.name)
+                if let asset = assets.first(where: { $0.name == name || $0.name == file.name }) {
+                    if try await isSame(asset, file) { continue }
+                    let isPart = asset.state == "starter" || asset.size < file.bytes
+                    guard mayChange, isPart, !isLast else { throw conflict("\(file.name) is there with other bytes") }
+                    try await delete(service.deletePath(asset, of: found))
+                } else {
+                    guard mayChange else { throw conflict("\(file.name) is missing there") }
+                    guard !isLast else {
+                        throw DeliveryProblem(.unreachable, "\(file.name) was uploaded and is not shown there")
+                    }
+                }
+                try await service.upload(file, to: found)
+                isUploaded = true
+                say("\(file.name) is uploaded: \(file.bytes) bytes")
+            }
+            if !isUploaded { break }
+        }
+    }
+
+    private func conflict(_ what: String) -> DeliveryProblem {
+        DeliveryProblem(
+            .conflict,
+            "release \(release.tag) is not the one to publish: \(what); a version is never replaced, so release a new one"
+        )
+    }
+
+    private func isSame(_ asset: ForgeAsset, _ file: ReleaseFile) async throws -> Bool {
+        guard asset.state == nil || asset.state == "uploaded", asset.size == file.bytes else { return false }
+        if let digest = asset.digest { return digest == "sha256:\(file.sha256)" }
+        // Without a digest it is read once, and noted.
+        let key = "asset \(asset.id)"
+        if try await progress.value(key) == file.sha256 { return true }
+        guard let address = service.address(of: asset), session.isOwn(address) else {
+            throw DeliveryProblem(
+                .invalid, "the forge gives no address of its own for \(file.name), so it can't be checked")
+        }
+        guard let content = try await session.content(at: address, most: file.bytes) else {
+            throw DeliveryProblem(.unreachable, "\(file.name) is listed there, but can't be read yet")
+        }
+        guard content.sha256 == file.sha256 else { return false }
+        try await progress.set(key, to: file.sha256)
+        return true
+    }
+
+    private func delete(_ path: String) async throws {
+        do { _ = try await session.send(ForgeRequest(method: .delete, path: path)) } catch let error as ForgeError
+            where error.code == .notFound
+        {
+            // An earlier attempt deleted it, and its answer was lost.
+        }
+    }
+}

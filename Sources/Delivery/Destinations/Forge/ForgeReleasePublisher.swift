@@ -1,0 +1,39 @@
+import ForgeConnection
+import Foundation
+
+/// Publishes as a release with assets at the connected forge.
+struct ForgeReleasePublisher: Publisher {
+    let access: ForgeAccess
+    /// Whether it stays a draft.
+    let isDraft: Bool
+    let isPrerelease: Bool
+    var patience = Patience()
+
+    func publish(
+        _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void
+    ) async throws -> Publication {
+        try PublishedName.check(release)
+        guard release.tag.wholeMatch(of: /[A-Za-z0-9_][A-Za-z0-9._+\/\-]*/) != nil, !release.tag.contains("..") else {
+            throw DeliveryProblem(
+                .invalid, "\"\(PublishedName.shown(release.tag))\" can't be a tag; choose another version")
+        }
+        return try await access.use { session in
+            try await patience.run(say: say) {
+                switch session.address.kind {
+                case .github:
+                    try await AssetRelease(
+                        release: release, session: session, service: GitHubReleases(session: session),
+                        progress: progress, say: say
+                    ).publish(asDraft: isDraft, isPrerelease: isPrerelease)
+                case .gitea, .forgejo:
+                    try await AssetRelease(
+                        release: release, session: session, service: GiteaReleases(session: session),
+                        progress: progress, say: say
+                    ).publish(asDraft: isDraft, isPrerelease: isPrerelease)
+                case .gitlab:
+                    try await GitLabRelease(release: release, session: session, say: say).publish(asDraft: isDraft)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import ForgeConnection
+import Foundation
+import SystemPackage
+
+/// Releases at Gitea and Forgejo. Source: https://docs.gitea.com/api and https://codeberg.org/api/swagger
+struct GiteaReleases: ForgeReleaseService {
+    let session: ForgeSession
+
+    func assetName(_ name: String) -> String { name }
+
+    func commit(ofTag tag: String) async throws -> String? {
+        struct Ref: Decodable, Sendable {
+            var ref: String
+            var object: Object
+            struct Object: Decodable, Sendable { var sha: String, type: String }
+        }
+        let name = tag.split(separator: "/").map { ForgeRequest.part(String($0)) }.joined(separator: "/")
+        // Refs that begin with the name are listed, too. Of an annotated tag the commit is not shown.
+        let refs = try await session.found("\(session.project)/git/refs/tags/\(name)", [Ref].self) ?? []
+        guard let found = refs.first(where: { $0.ref == "refs/tags/\(tag)" }) else { return nil }
+        return found.object.type == "commit" ? found.object.sha : nil
+    }
+
+    func upload(_ file: ReleaseFile, to release: ForgeRelease) async throws {
+        // A form, which all versions take.
+        let boundary = "pipectl-\(UUID().uuidString)"
+        let before =
+            "--\(boundary)\r\nContent-Disposition: form-data; name=\"attachment\"; filename=\"\(file.name)\"\r\n"
+            + "Content-Type: application/octet-stream\r\n\r\n"
+        let content = FileBytes(
+            FilePath(file.path), length: file.bytes, before: Array(before.utf8),
+            after: Array("\r\n--\(boundary)--\r\n".utf8))
+        _ = try await session.send(
+            ForgeRequest(
+                method: .post, path: "\(session.project)/releases/\(release.id)/assets", query: ["name": file.name],
+                upload: ForgeUpload(content, type: "multipart/form-data; boundary=\(boundary)")))
+    }
+
+    func address(of asset: ForgeAsset) -> String? { asset.browserDownloadUrl }
+
+    func deletePath(_ asset: ForgeAsset, of release: ForgeRelease) -> String {
+        "\(session.project)/releases/\(release.id)/assets/\(asset.id)"
+    }
+}

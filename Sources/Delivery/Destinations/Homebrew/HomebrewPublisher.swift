@@ -1,0 +1,174 @@
+import Concurrency
+import Foundation
+import SystemPackage
+
+/// Publishes a formula into a Homebrew tap: one commit on top of the tap's branch, pushed with a lease.
+struct HomebrewPublisher: Publisher {
+    /// The address of the tap's Git repository.
+    let tap: String
+    /// The release's file that is the formula.
+    let formula: String
+    /// A token for https.
+    let token: [UInt8]?
+    /// Where private files may be.
+    let work: String
+    var patience = Patience()
+
+    func publish(
+        _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void
+    ) async throws -> Publication {
+        try PublishedName.check(release)
+        let wanted = formula.split(separator: "/").last.map(String.init) ?? formula
+        guard let file = release.files.first(where: { $0.name == wanted }), wanted.hasSuffix(".rb"),
+            wanted.wholeMatch(of: /[a-z0-9][a-z0-9@+._\-]*\.rb/) != nil
+        else {
+            throw DeliveryProblem(
+                .invalid,
+                "release \(release.version) has no formula \(PublishedName.shown(wanted)); add NAME.rb to its files")
+        }
+        guard
+            tap.wholeMatch(of: /(?:https:\/\/|ssh:\/\/|file:\/\/|\/|[A-Za-z0-9_][A-Za-z0-9._\-]*@)[^\s\x00-\x1f]+/)
+                != nil
+        else {
+            throw DeliveryProblem(
+                .invalid,
+                "\"\(PublishedName.shown(tap))\" is not the address of a tap; write https://HOST/OWNER/homebrew-NAME")
+        }
+        try await PrivateFolder.with(in: work) { folder in
+            try await patience.run(say: say) {
+                let attempt = TapAttempt(
+                    tap: tap, path: "Formula/\(wanted)", file: file, release: release,
+                    folder: folder.appending(UUID().uuidString), token: token)
+                say(try await attempt.publish() ? "\(attempt.path) is pushed" : "\(attempt.path) was pushed before")
+            }
+        }
+        let name = String(wanted.dropLast(3))
+        return Publication(state: .released, address: tap, install: Self.install(name, tap))
+    }
+
+    /// `brew install owner/tap/name`, which is possible for a tap at GitHub.
+    static func install(_ name: String, _ tap: String) -> String? {
+        guard
+            let parts = tap.firstMatch(
+                of: /github\.com[:\/]([A-Za-z0-9\-]+)\/homebrew-([A-Za-z0-9._\-]+?)(?:\.git)?\/?$/)
+        else { return nil }
+        return "brew install \(parts.1)/\(parts.2)/\(name)"
+    }
+}
+
+/// One attempt, in a clone of its own, without a working tree: nothing of the tap is written to disk as a file.
+struct TapAttempt: Sendable {
+    let tap: String
+    let path: String
+    let file: ReleaseFile
+    let release: ReleaseContent
+    let folder: FilePath
+    let token: [UInt8]?
+
+    private var git: DeliveryTool {
+        var environment = [
+            "GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": "https:ssh:file", "GIT_CONFIG_COUNT": "2",
+            "GIT_CONFIG_KEY_0": "core.hooksPath", "GIT_CONFIG_VALUE_0": "/dev/null",
+            "GIT_CONFIG_KEY_1": "http.followRedirects", "GIT_CONFIG_VALUE_1": "false",
+            "GIT_SSH_COMMAND": "ssh -o BatchMode=yes -o StrictHostKeyChecking=yes -o ConnectTimeout=15",
+        ]
+        // Not an argument, which everybody on this machine can read.
+        if let token, tap.hasPrefix("https://") {
+            let text = String(decoding: token, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            environment["GIT_CONFIG_COUNT"] = "3"
+            environment["GIT_CONFIG_KEY_2"] = "http.\(tap).extraHeader"
+            environment["GIT_CONFIG_VALUE_2"] =
+                "Authorization: Basic \(Data("x-access-token:\(text)".utf8).base64EncodedString())"
+        }
+        let date = "\(Int(release.committedAt.timeIntervalSince1970)) +0000"
+        for who in ["AUTHOR", "COMMITTER"] {
+            environment["GIT_\(who)_NAME"] = "pipectl"
+            environment["GIT_\(who)_EMAIL"] = "pipectl@localhost"
+            environment["GIT_\(who)_DATE"] = date
+        }
+        return DeliveryTool(name: "git", environment: environment, deadline: .seconds(300))
+    }
+
+    private func ask(_ arguments: [String], failing code: DeliveryProblem.Code = .machine) async throws -> String {
+        try await git.output(["--git-dir", folder.string] + arguments, failing: code)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// - Returns: Whether something had to be pushed.
+    func publish() async throws -> Bool {
+        let cloned = try await git.run([
+            "clone", "--quiet", "--bare", "--no-tags", "--single-branch", "--", tap, folder.string,
+        ])
+        guard cloned.code == 0 else { throw problem(cloned.text, "reading the tap") }
+        let branch = try await ask(["symbolic-ref", "HEAD"])
+        guard let parent = try? await ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]) else {
+            throw DeliveryProblem(
+                .invalid, "the tap \(PublishedName.shown(tap)) has no commit; make its first one, such as a README")
+        }
+        let blob = try await ask(["hash-object", "-w", "--no-filters", "--", file.path])
+        let there = try? await ask(["rev-parse", "--verify", "--quiet", "\(parent):\(path)"])
+        if there == blob { return false }
+        // A newer version has replaced it since.
+        if try await !ask(["log", "-1", "--format=%H", "--find-object=\(blob)", parent, "--", path]).isEmpty {
+            return false
+        }
+        if let there { try await compare(there) }
+        _ = try await ask(["read-tree", parent])
+        _ = try await ask(["update-index", "--add", "--cacheinfo", "100644,\(blob),\(path)"])
+        let tree = try await ask(["write-tree"])
+        let name = path.split(separator: "/").last?.dropLast(3) ?? ""
+        let commit = try await ask(["commit-tree", tree, "-p", parent, "-m", "\(name) \(release.version)"])
+        let pushed = try await git.run([
+            "--git-dir", folder.string, "push", "--porcelain", "--no-verify", "--force-with-lease=\(branch):\(parent)",
+            "--",
+            tap, "\(commit):\(branch)",
+        ])
+        guard pushed.code == 0 else { throw problem(pushed.text, "pushing to the tap") }
+        return true
+    }
+
+    /// - Throws: ``DeliveryProblem`` with `.conflict` where the formula is of the same version or a newer one.
+    private func compare(_ there: String) async throws {
+        let text = try await ask(["cat-file", "blob", there])
+        guard let version = Self.version(text, as: release.version) else { return }
+        switch version.compare(release.version, options: .numeric) {
+        case .orderedAscending: return
+        case .orderedSame:
+            throw DeliveryProblem(
+                .conflict,
+                "\(path) of version \(release.version) is in the tap with other bytes; a version is never replaced, so release a new one"
+            )
+        case .orderedDescending:
+            throw DeliveryProblem(
+                .conflict,
+                "the tap has \(PublishedName.shown(version)), which is newer than \(release.version); nothing goes back to an older version"
+            )
+        }
+    }
+
+    /// The version of a formula: that of its `version` line, else the one in the address of its archive.
+    static func version(_ formula: String, as wanted: String) -> String? {
+        if let line = formula.firstMatch(of: /(?m)^\s*version\s+["']([0-9][A-Za-z0-9._+~\-]*)["']/) {
+            return String(line.1)
+        }
+        guard let url = formula.firstMatch(of: /(?m)^\s*url\s+["']([^"']+)["']/) else { return nil }
+        let numbers = url.1.matches(of: /[0-9]+(?:\.[0-9]+)+/).map { String($0.0) }
+        return numbers.contains(wanted) ? wanted : numbers.last
+    }
+
+    private func problem(_ text: String, _ what: String) -> DeliveryProblem {
+        let said = DeliveryTool.lastLine(text)
+        let refused = [
+            "Authentication failed", "Permission denied", "could not read Username", "403", "401",
+            "Host key verification",
+        ]
+        if refused.contains(where: text.contains) {
+            return DeliveryProblem(
+                .refused, "\(what) is not allowed: \(said); give credentials: a secret with a token that may push")
+        }
+        if ["does not appear to be a git repository", "not found", "does not exist"].contains(where: text.contains) {
+            return DeliveryProblem(.invalid, "\(what) failed: \(said); check the address \(PublishedName.shown(tap))")
+        }
+        return DeliveryProblem(.unreachable, "\(what) failed: \(said)")
+    }
+}

@@ -1,0 +1,57 @@
+import ForgeConnection
+import Foundation
+
+/// How long a publisher goes on when its destination fails for a while.
+struct Patience: Sendable {
+    /// From the first failure in a row to the last attempt.
+    var most: Duration = .seconds(1_800)
+    /// The pause after the first failure; it doubles up to a minute.
+    var first: Duration = .milliseconds(500)
+    /// The most attempts.
+    var attempts = 40
+
+    /// Makes attempts until one succeeds, or fails for good.
+    ///
+    /// - Parameter attempt: It looks what is there before it changes anything, since the one before may have had an effect.
+    /// - Throws: ``DeliveryProblem``; `CancellationError`.
+    func run<Value: Sendable>(
+        say: @Sendable (String) -> Void, _ attempt: () async throws -> Value
+    ) async throws -> Value {
+        let end = ContinuousClock.now + most
+        var pause = first
+        var made = 0
+        while true {
+            do { return try await attempt() } catch is CancellationError { throw CancellationError() } catch {
+                try Task.checkCancellation()
+                made += 1
+                let problem = Self.problem(error)
+                var wait = pause
+                if let date = (error as? ForgeError)?.retryAt {
+                    wait = max(wait, .seconds(max(0, date.timeIntervalSinceNow)))
+                }
+                guard problem.code == .unreachable, made < attempts, ContinuousClock.now + wait < end else {
+                    throw problem
+                }
+                say("\(problem.description); trying again in \(wait.formatted(.units(allowed: [.minutes, .seconds])))")
+                try await Task.sleep(for: wait)
+                pause = min(pause * 2, .seconds(60))
+            }
+        }
+    }
+
+    private static func problem(_ error: any Error) -> DeliveryProblem {
+        if let problem = error as? DeliveryProblem { return problem }
+        guard let error = error as? ForgeError else {
+            return DeliveryProblem(.machine, "publishing failed on this machine: \(PublishedName.shown("\(error)"))")
+        }
+        let words = PublishedName.shown(error.description)
+        switch error.code {
+        case .unauthorized, .forbidden, .notFound, .badCredential:
+            return DeliveryProblem(
+                .refused,
+                "\(words); give the connection a credential that may write releases: `pipectl forge connect`")
+        case .refused, .badAddress: return DeliveryProblem(.invalid, words)
+        default: return DeliveryProblem(.unreachable, words)
+        }
+    }
+}

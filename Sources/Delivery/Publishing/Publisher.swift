@@ -1,0 +1,127 @@
+package import Foundation
+
+/// Brings releases to one destination.
+package protocol Publisher: Sendable {
+    /// Publishes the release, or continues what an earlier call has begun.
+    ///
+    /// A call may be interrupted at any moment, by a crash of the daemon too, and is then made again with the same
+    /// release. So a publisher looks what is at the destination before it creates or uploads anything. A file that is
+    /// there with other bytes is an error: a version is never replaced.
+    ///
+    /// - Parameters:
+    ///   - release: What is published. It is the same at each call.
+    ///   - progress: What earlier calls have noted.
+    ///   - say: Receives lines for the step's log.
+    /// - Returns: Where it is now.
+    /// - Throws: ``DeliveryProblem``.
+    func publish(
+        _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void
+    ) async throws -> Publication
+}
+
+/// Durable notes of one publication, for what can't be seen at the destination.
+package protocol PublishingProgress: Sendable {
+    func value(_ key: String) async throws -> String?
+    /// Notes a value durably; nil removes it.
+    func set(_ key: String, to value: String?) async throws
+}
+
+/// A release, as publishers see it.
+package struct ReleaseContent: Sendable, Equatable {
+    /// The name of the watched repository.
+    package var repository: String
+    package var version: String
+    package var buildNumber: Int
+    /// The tag, as in `v1.2.0`. It may not exist yet.
+    package var tag: String
+    /// 40 or 64 hexadecimal digits.
+    package var commit: String
+    /// In Markdown.
+    package var notes: String
+    package var committedAt: Date
+    package var files: [ReleaseFile]
+
+    package init(
+        repository: String, version: String, buildNumber: Int, tag: String, commit: String, notes: String,
+        committedAt: Date, files: [ReleaseFile]
+    ) {
+        self.repository = repository
+        self.version = version
+        self.buildNumber = buildNumber
+        self.tag = tag
+        self.commit = commit
+        self.notes = notes
+        self.committedAt = committedAt
+        self.files = files
+    }
+}
+
+/// A file of a release. Its content never changes.
+package struct ReleaseFile: Sendable, Equatable, Codable {
+    /// Without folders, and unique in the release.
+    package var name: String
+    /// Where it is on this machine, as an absolute path.
+    package var path: String
+    package var bytes: Int
+    /// Lower-case hex.
+    package var sha256: String
+
+    package init(name: String, path: String, bytes: Int, sha256: String) {
+        self.name = name
+        self.path = path
+        self.bytes = bytes
+        self.sha256 = sha256
+    }
+}
+
+/// Where a release has been brought to.
+package struct Publication: Sendable, Equatable, Codable {
+    /// How far its users have it.
+    package enum State: String, Sendable, Codable, CaseIterable {
+        /// All files are there.
+        case uploaded
+        /// The destination still works on it.
+        case processing
+        /// Testers can install it.
+        case testing
+        /// Everybody can install it.
+        case released
+    }
+
+    package var state: State
+    /// The address of a page or file for people.
+    package var address: String?
+    /// A line for people that says how to install it, as in `brew install owner/tap/name`.
+    package var install: String?
+
+    package init(state: State, address: String? = nil, install: String? = nil) {
+        self.state = state
+        self.address = address
+        self.install = install
+    }
+}
+
+/// Why a release could not be made or published.
+package struct DeliveryProblem: Error, Sendable, Equatable, CustomStringConvertible {
+    package enum Code: String, Sendable {
+        /// The destination did not answer, or not as it should; another attempt may succeed.
+        case unreachable
+        /// The credentials are missing, wrong or lack a permission.
+        case refused
+        /// The version is there with other bytes.
+        case conflict
+        /// The release can't be published there as it is.
+        case invalid
+        /// This machine failed.
+        case machine
+    }
+
+    package var code: Code
+    /// A sentence with the next step.
+    package var description: String
+
+    package init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+}

@@ -1,0 +1,61 @@
+package import Engine
+package import Pipeline
+import Results
+package import Store
+
+/// Makes releases and brings them to their users.
+package struct DeliveryService: Sendable {
+    /// The publisher for a destination.
+    ///
+    /// - Parameter secrets: By name, those that the destination names.
+    package typealias Publishers =
+        @Sendable (_ destination: Destination, _ repository: String, _ secrets: [String: [UInt8]]) async throws ->
+        any Publisher
+
+    package let index: Store.Index
+    package let folders: ReleaseFolders
+    package let sources: any ReleaseSources
+    /// The path of an archived artifact's content; nil if it is not stored.
+    package let artifact: @Sendable (_ sha256: String) -> String?
+    package let publishers: Publishers
+
+    package init(
+        index: Store.Index, folders: ReleaseFolders, sources: any ReleaseSources,
+        artifact: @escaping @Sendable (_ sha256: String) -> String?, publishers: @escaping Publishers
+    ) {
+        self.index = index
+        self.folders = folders
+        self.sources = sources
+        self.artifact = artifact
+        self.publishers = publishers
+    }
+
+    /// What makes and publishes the release of one run.
+    package func work(_ basis: ReleaseBasis) -> any ReleaseWork { RunRelease(service: self, basis: basis) }
+}
+
+/// The release of one run.
+private struct RunRelease: ReleaseWork {
+    let service: DeliveryService
+    let basis: ReleaseBasis
+
+    func perform(
+        _ order: ReleaseOrder, say: @escaping @Sendable (String) -> Void
+    ) async throws -> [ArtifactRecord] {
+        guard basis.trust == .merged else {
+            throw ReleaseFailure("only merged code is released: land the change, or protect its branch")
+        }
+        do {
+            switch order.step.action {
+            case .release(let plan): return try await ReleaseMaker(service, basis).make(plan, order, say: say)
+            case .publish(let destination):
+                try await ReleasePublishing(service, basis).publish(to: destination, order, say: say)
+                return []
+            case .shell, .command, .closure, .approval: return []
+            }
+        } catch let problem as DeliveryProblem {
+            throw ReleaseFailure(
+                problem.description, isOfMachine: [.unreachable, .machine].contains(problem.code))
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package import Foundation
+package import Pipeline
+package import Results
+
+/// What is known of a run that makes or publishes a release, before its steps run.
+package struct ReleaseBasis: Sendable {
+    package var run: RunID
+    package var repository: String
+    package var workflow: String
+    package var version: ReleaseVersion
+    /// The tested commit, its tree and its time.
+    package var commit: String
+    package var tree: String
+    package var committedAt: Date
+    /// The commit and tree of `workflows/`, and the compiler.
+    package var definition: Report.Definition
+    package var parameters: [String: String]
+    package var plan: Plan
+    package var trust: Trust
+    package var startedAt: Date
+    /// The full ref that moved.
+    package var ref: String
+    /// The newest tag among the commit's ancestors.
+    package var lastTag: String?
+    /// The daemon's version, and an address or name of the build machine.
+    package var pipectl: String
+    package var builder: String
+
+    package init(
+        run: RunID, repository: String, workflow: String, version: ReleaseVersion, commit: String, tree: String,
+        committedAt: Date, definition: Report.Definition, parameters: [String: String], plan: Plan, trust: Trust,
+        startedAt: Date, ref: String, lastTag: String?, pipectl: String, builder: String
+    ) {
+        self.run = run
+        self.repository = repository
+        self.workflow = workflow
+        self.version = version
+        self.commit = commit
+        self.tree = tree
+        self.committedAt = committedAt
+        self.definition = definition
+        self.parameters = parameters
+        self.plan = plan
+        self.trust = trust
+        self.startedAt = startedAt
+        self.ref = ref
+        self.lastTag = lastTag
+        self.pipectl = pipectl
+        self.builder = builder
+    }
+}
+
+/// What a repository says about a release's commit.
+package protocol ReleaseSources: Sendable {
+    /// The changes that landed since the release before, oldest first.
+    func landed(_ basis: ReleaseBasis) async throws -> [LandedNote]
+    /// The content of a file of the tested commit; nil if there is none, or if it is larger than 16 MiB.
+    func file(_ path: String, _ basis: ReleaseBasis) async throws -> Data?
+}
+
+/// A change that landed, as release notes tell it. All text is the author's.
+package struct LandedNote: Sendable, Equatable {
+    /// Its number, or its branch.
+    package var change: String
+    package var title: String
+    package var author: String
+    /// The numbers of the issues that its commits name.
+    package var issues: [Int]
+
+    package init(change: String, title: String, author: String, issues: [Int]) {
+        self.change = change
+        self.title = title
+        self.author = author
+        self.issues = issues
+    }
+}

@@ -1,0 +1,158 @@
+import Concurrency
+import Engine
+import Foundation
+import Pipeline
+import Results
+import Signing
+import Store
+import SystemPackage
+
+/// Makes a release of the artifacts of a run, once for a commit.
+struct ReleaseMaker {
+    private let service: DeliveryService
+    private let basis: ReleaseBasis
+
+    init(_ service: DeliveryService, _ basis: ReleaseBasis) {
+        self.service = service
+        self.basis = basis
+    }
+
+    func make(
+        _ plan: ReleasePlan, _ order: ReleaseOrder, say: @escaping @Sendable (String) -> Void
+    ) async throws -> [ArtifactRecord] {
+        let release: ReleaseRecord
+        if let made = try await service.index.release(
+            of: basis.commit, workflow: basis.workflow, repository: basis.repository)
+        {
+            say("release \(made.version) of this commit was made by run \(made.run); its files are kept")
+            release = made
+        } else {
+            release = try await makeNew(plan, order, say: say)
+        }
+        guard release.state != .yanked else {
+            throw DeliveryProblem(
+                .conflict, "release \(release.version) was withdrawn; land a fix, and release that commit")
+        }
+        if !basis.plan.publishes {
+            try await ReleaseSeal(service, release).seal(with: try Signers(plan.signatures, order.secrets), say: say)
+        }
+        return try await archived(release, order)
+    }
+
+    private func makeNew(
+        _ plan: ReleasePlan, _ order: ReleaseOrder, say: @escaping @Sendable (String) -> Void
+    ) async throws -> ReleaseRecord {
+        let version = basis.version
+        if let other = try await service.index.release(version.version, of: basis.repository) {
+            throw DeliveryProblem(
+                .conflict,
+                "version \(version.version) is the one of commit \(other.commit.prefix(10)), which run \(other.run) "
+                    + "released: raise the version")
+        }
+        let files = try chosen(plan, order)
+        let signers = try Signers(plan.signatures, order.secrets)
+        let notes = ReleaseNotes.text(try await service.sources.landed(basis))
+        let sides = ReleaseSides(basis: basis, plan: plan, order: order, sources: service.sources)
+        let path = service.folders.folder(of: version.version, commit: basis.commit, repository: basis.repository)
+        let made = try await sides.make(of: files, by: signers)
+        let folders = service.folders
+        let kept = try await offThread {
+            try folders.make(path) { folder in
+                for file in files { try folders.copy(file, to: folder) }
+                for (name, bytes) in made { try folders.write(bytes, name, in: folder) }
+            }
+            return try ReleaseFolders.files(in: path)
+        }
+        for file in kept { say("\(file.sha256)  \(file.name)  \(Figures.grouped(file.bytes)) bytes") }
+        let record = ReleaseRecord(
+            repository: basis.repository, version: version, commit: basis.commit, tree: basis.tree,
+            committedAt: basis.committedAt, workflow: basis.workflow, run: basis.run, madeAt: Date(), notes: notes,
+            files: kept.map { ReleaseRecord.File(name: $0.name, bytes: $0.bytes, sha256: $0.sha256) })
+        guard let release = try await service.index.addRelease(record) else {
+            throw DeliveryProblem(
+                .conflict, "another commit was released as \(version.version) at the same time: raise the version")
+        }
+        say("made release \(version.version), build \(version.buildNumber)")
+        return release
+    }
+
+    /// The artifacts that the plan wants, each with its content.
+    private func chosen(_ plan: ReleasePlan, _ order: ReleaseOrder) throws -> [ReleaseFile] {
+        let globs = plan.files.compactMap { try? Glob($0) }
+        var files: [ReleaseFile] = []
+        for artifact in order.earlier.artifacts.sorted(by: { $0.path < $1.path }) {
+            guard globs.isEmpty || globs.contains(where: { $0.matches(artifact.path) }) else { continue }
+            let name = artifact.path.split(separator: "/").last.map(String.init) ?? artifact.path
+            guard name.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"/\\\"'*?<>|:".utf8.contains($0) }),
+                !name.hasPrefix("."), !name.hasPrefix("-"), name.utf8.count <= 200
+            else {
+                throw DeliveryProblem(
+                    .invalid, "\"\(name)\" can't be the name of a release's file: use letters, digits and .-_+~")
+            }
+            if let twin = files.first(where: { $0.name.lowercased() == name.lowercased() }) {
+                if twin.sha256 == artifact.sha256 { continue }
+                throw DeliveryProblem(.invalid, "two artifacts have the name \(name): rename one of them")
+            }
+            let here = order.folder.appending(artifact.sha256).string
+            guard
+                let path = FileManager.default.fileExists(atPath: here) ? here : service.artifact(artifact.sha256)
+            else {
+                throw DeliveryProblem(
+                    .machine, "the content of \(artifact.path) is not stored any more: run the workflow again")
+            }
+            files.append(ReleaseFile(name: name, path: path, bytes: artifact.bytes, sha256: artifact.sha256))
+        }
+        guard !files.isEmpty else {
+            throw DeliveryProblem(
+                .invalid,
+                "no artifact of the steps that it needs matches \(plan.files.isEmpty ? "" : plan.files.joined(separator: ", ")): "
+                    + "declare them with .artifacts(…)")
+        }
+        return files
+    }
+
+    /// The files of the release as artifacts of the step, for the run's report.
+    private func archived(_ release: ReleaseRecord, _ order: ReleaseOrder) async throws -> [ArtifactRecord] {
+        let path = service.folders.folder(of: release)
+        let known = Set(order.earlier.artifacts.map(\.sha256))
+        return try await offThread {
+            try ReleaseFolders.files(in: path).filter { !known.contains($0.sha256) }.map { file in
+                let target = order.folder.appending(file.sha256).string
+                if !FileManager.default.fileExists(atPath: target) {
+                    try FileManager.default.copyItem(atPath: file.path, toPath: target)
+                }
+                return ArtifactRecord(
+                    step: order.step.name, path: "release/\(file.name)", bytes: file.bytes, sha256: file.sha256)
+            }
+        }
+    }
+}
+
+/// The keys that sign a release, each with the forms in which it signs files.
+struct Signers {
+    let all: [(key: PrivateKey, forms: [SignatureForm])]
+
+    /// - Throws: ``DeliveryProblem`` if a secret has no usable key, or if its key can't sign in a form.
+    init(_ uses: [SignatureUse], _ secrets: [String: [UInt8]]) throws {
+        all = try uses.map { use in
+            guard let bytes = secrets[use.secret] else {
+                throw DeliveryProblem(
+                    .refused, "secret \(use.secret) is not given to this run: only merged code is signed")
+            }
+            let key: PrivateKey
+            do { key = try PrivateKey(String(decoding: bytes, as: UTF8.self)) } catch {
+                throw DeliveryProblem(.refused, "secret \(use.secret): \(error)")
+            }
+            let usual: SignatureForm = key.publicKey.algorithm == .ed25519 ? .minisign : .cosign
+            for form in use.forms where form != usual {
+                throw DeliveryProblem(
+                    .invalid,
+                    "the key in secret \(use.secret) can't sign as \(form.rawValue), which takes "
+                        + (form == .minisign ? "Ed25519" : "ECDSA on P-256"))
+            }
+            return (key, [usual])
+        }
+    }
+
+    var keys: [PrivateKey] { all.map(\.key) }
+}

@@ -1,0 +1,90 @@
+import Concurrency
+import Engine
+import Foundation
+import Pipeline
+import Results
+import Store
+
+/// Brings the release of a run to one destination.
+struct ReleasePublishing {
+    private let service: DeliveryService
+    private let basis: ReleaseBasis
+
+    init(_ service: DeliveryService, _ basis: ReleaseBasis) {
+        self.service = service
+        self.basis = basis
+    }
+
+    func publish(
+        to destination: Destination, _ order: ReleaseOrder, say: @escaping @Sendable (String) -> Void
+    ) async throws {
+        guard
+            let made = try await service.index.release(
+                of: basis.commit, workflow: basis.workflow, repository: basis.repository)
+        else { throw DeliveryProblem(.invalid, "this commit has no release: the step that makes it must run first") }
+        guard made.state != .yanked else {
+            throw DeliveryProblem(.conflict, "release \(made.version) was withdrawn; release another commit")
+        }
+        let signers = try Signers(basis.plan.release?.signatures ?? [], order.secrets)
+        let release = try await ReleaseSeal(service, made).seal(with: signers, say: say)
+        let step = order.step.name
+        try await record(.begun, nil, of: step, destination, release)
+        let publisher = try await service.publishers(destination, basis.repository, order.secrets)
+        let folder = service.folders.folder(of: release)
+        let content = ReleaseContent(
+            repository: release.repository, version: release.version, buildNumber: release.buildNumber,
+            tag: release.tag, commit: release.commit, notes: release.notes, committedAt: release.committedAt,
+            files: try await offThread { try ReleaseFolders.files(in: folder) })
+        let progress = StoredProgress(
+            index: service.index, step: step, version: release.version, repository: release.repository)
+        let publication = try await publisher.publish(content, progress: progress, say: say)
+        try await record(
+            PublicationRecord.State(rawValue: publication.state.rawValue) ?? .uploaded, publication, of: step,
+            destination, release)
+        say(
+            "published \(release.version) \(destination.inWords)"
+                + (publication.address.map { ": \($0)" } ?? ""))
+        try await noteEnd(of: release)
+    }
+
+    private func record(
+        _ state: PublicationRecord.State, _ publication: Publication?, of step: String, _ destination: Destination,
+        _ release: ReleaseRecord
+    ) async throws {
+        // A publication that has got further is not set back when its step is repeated.
+        if state == .begun, release.publications.contains(where: { $0.step == step }) { return }
+        try await service.index.record(
+            PublicationRecord(
+                step: step, destination: destination.inWords, state: state, address: publication?.address,
+                install: publication?.install, updatedAt: Date()),
+            of: release.version, in: release.repository)
+    }
+
+    /// Marks the release as published once every step of the plan has published it.
+    private func noteEnd(of release: ReleaseRecord) async throws {
+        let steps = basis.plan.steps.compactMap { step -> String? in
+            if case .publish = step.action { step.name } else { nil }
+        }
+        guard let now = try await service.index.release(release.version, of: release.repository) else { return }
+        let done = now.publications.filter { $0.state != .begun }.map(\.step)
+        guard steps.allSatisfy(done.contains) else { return }
+        _ = try await service.index.move(
+            release.version, of: release.repository, from: [.sealed], to: .published)
+    }
+}
+
+/// What a publisher notes, in the store.
+private struct StoredProgress: PublishingProgress {
+    let index: Store.Index
+    let step: String
+    let version: String
+    let repository: String
+
+    func value(_ key: String) async throws -> String? {
+        try await index.publishingNote(key, of: step, version: version, in: repository)
+    }
+
+    func set(_ key: String, to value: String?) async throws {
+        try await index.setPublishingNote(key, to: value, of: step, version: version, in: repository)
+    }
+}

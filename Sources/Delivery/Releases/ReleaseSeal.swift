@@ -1,0 +1,53 @@
+import Concurrency
+import Foundation
+import Results
+import Signing
+import Store
+
+/// Ends the time in which a release's notes can be edited: its manifest, which names every file and the notes, is
+/// written and signed.
+struct ReleaseSeal {
+    private let service: DeliveryService
+    private let release: ReleaseRecord
+
+    init(_ service: DeliveryService, _ release: ReleaseRecord) {
+        self.service = service
+        self.release = release
+    }
+
+    /// Seals the release if it is a draft.
+    ///
+    /// - Returns: The release as it is now.
+    @discardableResult
+    func seal(with signers: Signers, say: @Sendable (String) -> Void) async throws -> ReleaseRecord {
+        var release = release
+        // Notes that are edited at this moment are taken over: then the manifest is made again.
+        for _ in 1...10 {
+            guard release.state == .draft else { return release }
+            try await write(release, signers)
+            let (index, name) = (service.index, release.repository)
+            let isSealed = try await index.move(
+                release.version, of: name, from: [.draft], to: .sealed, notes: release.notes)
+            guard let now = try await index.release(release.version, of: name) else { break }
+            release = now
+            if isSealed { say("sealed: from now on its notes can't be edited") }
+        }
+        throw DeliveryProblem(.conflict, "the notes of \(release.version) are edited all the time: try again")
+    }
+
+    private func write(_ release: ReleaseRecord, _ signers: Signers) async throws {
+        let folders = service.folders
+        let folder = folders.folder(of: release)
+        let notes = Data(release.notes.utf8)
+        try await offThread { try folders.write(notes, ReleaseManifest.notesName, in: folder) }
+        let manifest = ReleaseManifest(
+            repository: release.repository, version: release.version, buildNumber: release.buildNumber,
+            tag: release.tag, commit: release.commit, tree: release.tree, madeAt: release.madeAt,
+            workflow: release.workflow, runID: String(release.run),
+            files: release.files.map { .init(name: $0.name, bytes: Int64($0.bytes), sha256: $0.sha256) },
+            notesSHA256: FileDigests(of: notes).sha256Text, keyIDs: signers.keys.map(\.publicKey.id))
+        guard !signers.all.isEmpty else { return }
+        let signed = try await manifest.signed(by: signers.keys)
+        try await offThread { try folders.write(signed, ReleaseManifest.fileName, in: folder) }
+    }
+}

@@ -1,0 +1,82 @@
+/// How a ``Release`` is made, as part of a ``PlannedStep``.
+public struct ReleasePlan: Sendable, Equatable, Codable {
+    /// Where the version comes from.
+    public var version: VersionRule
+    /// Globs of artifacts; empty: all artifacts of the needed steps.
+    public var files: [String]
+    /// The keys that sign it.
+    public var signatures: [SignatureUse] = []
+    /// The bills of materials that are added.
+    public var bills: [BillOfMaterials] = []
+
+    /// A release without signatures and bills of materials.
+    public init(version: VersionRule, files: [String] = []) {
+        self.version = version
+        self.files = files
+    }
+}
+
+extension Plan {
+    /// The release that one of the steps makes.
+    package var release: ReleasePlan? {
+        for step in steps { if case .release(let plan) = step.action { return plan } }
+        return nil
+    }
+
+    /// Whether a step publishes a release.
+    package var publishes: Bool {
+        steps.contains { step in
+            if case .publish = step.action { true } else { false }
+        }
+    }
+}
+
+/// Where a release's version comes from. The build number is always the number of commits in the first-parent history.
+public enum VersionRule: Sendable, Equatable, Codable {
+    /// The tag that started the run, without the prefix: `v1.2.0` is 1.2.0.
+    case tag(prefix: String = "v")
+    /// A file of the repository: in a Swift or TOML file the first line with `version = "…"`, in a property list
+    /// `CFBundleShortVersionString`, in a JSON file `version`; of any other file the first line.
+    case file(String)
+    /// A base and the build number: with `"1.4"` at the 812th commit, 1.4.812.
+    case counted(String)
+
+    /// Where the version comes from, after "version".
+    package var inWords: String {
+        switch self {
+        case .tag(let prefix): "from the tag \(prefix)…"
+        case .file(let path): "from \(path)"
+        case .counted(let base): "\(base).N"
+        }
+    }
+}
+
+/// A key that signs a release.
+public struct SignatureUse: Sendable, Equatable, Codable {
+    /// The name of the secret with the private key.
+    public var secret: String
+    /// Empty: the form that fits the key.
+    public var forms: [SignatureForm]
+
+    /// A use of the key in the secret `secret`.
+    public init(secret: String, forms: [SignatureForm] = []) {
+        self.secret = secret
+        self.forms = forms
+    }
+}
+
+/// How a file's signature is written.
+public enum SignatureForm: String, Sendable, Codable, CaseIterable {
+    /// `FILE.minisig`, for `minisign -V`. It takes an Ed25519 key.
+    case minisign
+    /// `FILE.sig`, for `cosign verify-blob --key`. It takes an ECDSA P-256 key.
+    case cosign
+}
+
+/// A list of the packages that a product is made of.
+public enum BillOfMaterials: String, Sendable, Codable, CaseIterable {
+    /// SPDX 2.3 as JSON.
+    case spdx
+    /// CycloneDX 1.6 as JSON.
+    case cycloneDX
+}

@@ -1,0 +1,88 @@
+import Pipeline
+
+/// Checks the steps that make and publish releases. They run no command, so they must have no settings of one.
+struct UsableReleases: PlanRule {
+    static let name = "release"
+
+    func check(_ plan: Plan, _ report: (String?, String) -> Void) {
+        var makers: [String] = []
+        for step in plan.steps {
+            switch step.action {
+            case .release(let release):
+                makers.append(step.name)
+                check(release, step, report)
+            case .publish(let destination):
+                for problem in problems(of: destination) { report(step.name, problem) }
+            case .shell, .command, .closure, .approval: continue
+            }
+            checkModifiers(of: step, report)
+        }
+        if makers.isEmpty, plan.publishes {
+            report(nil, "a step publishes a release, but none makes it; add the release's step")
+        }
+        if makers.count > 1 { report(makers[1], "a workflow makes one release; \"\(makers[0])\" makes one, too") }
+    }
+
+    private func check(_ release: ReleasePlan, _ step: PlannedStep, _ report: (String?, String) -> Void) {
+        if step.needs.isEmpty {
+            report(step.name, "a release is made of the artifacts of the steps that it needs; name them in `needs:`")
+        }
+        for glob in release.files {
+            do throws(GlobProblem) { _ = try Glob(glob) } catch { report(step.name, error.description) }
+        }
+        switch release.version {
+        case .tag: break
+        case .file(let path):
+            let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+            if path.isEmpty || parts.contains(where: { ["", ".", ".."].contains($0) }) {
+                report(step.name, "\"\(path)\" is no path of the repository; write one like App/Info.plist")
+            }
+        case .counted(let base):
+            if base.isEmpty || base.hasSuffix(".") {
+                report(step.name, "the base of the version is \"\(base)\"; write one like \"1.4\"")
+            }
+        }
+    }
+
+    private func checkModifiers(of step: PlannedStep, _ report: (String?, String) -> Void) {
+        var plain = PlannedStep(name: step.name, action: step.action, needs: step.needs)
+        (plain.timeout, plain.retry, plain.secrets) = (step.timeout, step.retry, step.secrets)
+        (plain.isIdempotent, plain.isNeverProved) = (true, true)
+        if plain != step {
+            report(
+                step.name,
+                "the daemon makes and publishes releases; the modifiers that such a step can have are .timeout(…) and "
+                    + ".retries(…)")
+        }
+    }
+
+    private func problems(of destination: Destination) -> [String] {
+        func folder(_ path: String) -> [String] {
+            path.hasPrefix("/") && !path.split(separator: "/").contains("..")
+                ? [] : ["the folder \"\(path)\" is not absolute; write its whole path"]
+        }
+        func address(_ text: String, _ schemes: [String]) -> [String] {
+            schemes.contains { text.hasPrefix($0) } && !text.contains("@") && !text.contains("?")
+                ? [] : ["\"\(text)\" is no address like \(schemes[0])HOST/PATH, without a user and a query"]
+        }
+        return switch destination {
+        case .forge: []
+        case .packages(let name): name.isEmpty || name.contains("/") ? ["\"\(name)\" is no name of a package"] : []
+        case .registry(let repository, _): address(repository, ["https://", "http://"])
+        case .folder(let path): folder(path)
+        case .ssh(let host, let path, _, _):
+            folder(path) + (host.isEmpty || host.hasPrefix("-") ? ["\"\(host)\" is no host"] : [])
+        case .apt(let path, let suite, let component, _):
+            folder(path)
+                + [suite, component].filter { $0.isEmpty || $0.contains("/") || $0.hasPrefix(".") }.map {
+                    "\"\($0)\" is no name of a suite or component"
+                }
+        case .homebrew(let tap, let formula, _):
+            address(tap, ["https://", "http://", "ssh://", "file://"])
+                + (formula.hasSuffix(".rb") ? [] : ["\"\(formula)\" is no formula; name a file that ends in .rb"])
+        case .testFlight(let testFlight):
+            [testFlight.app, testFlight.keyID].contains("")
+                ? ["TestFlight needs the app's identifier and a key id"] : []
+        }
+    }
+}

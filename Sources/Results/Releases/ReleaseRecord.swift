@@ -1,0 +1,141 @@
+public import Foundation
+
+/// A release: a version of a repository's product, made once of one commit.
+public struct ReleaseRecord: Sendable, Equatable, Codable {
+    /// How far it has come.
+    public enum State: String, Sendable, Codable, CaseIterable {
+        /// It is made, and its notes can be edited.
+        case draft
+        /// Its manifest is signed with the notes; nothing changes any more. Publishing has begun.
+        case sealed
+        /// Every step that publishes it has passed.
+        case published
+        /// A person has withdrawn it.
+        case yanked
+    }
+
+    /// The watched repository's name.
+    public var repository: String
+    /// As in `1.2.0`; unique in the repository.
+    public var version: String
+    /// The number of commits in the first-parent history of ``commit``.
+    public var buildNumber: Int
+    /// The tag, as in `v1.2.0`. It may not exist.
+    public var tag: String
+    public var commit: String
+    public var tree: String
+    /// The time of ``commit``.
+    public var committedAt: Date
+    public var workflow: String
+    /// The run that made it.
+    public var run: RunID
+    public var madeAt: Date
+    public var state: State
+    /// What is new, in Markdown.
+    public var notes: String
+    /// By name.
+    public var files: [File]
+    /// Why it was withdrawn.
+    public var reason: String?
+    /// Where it was published, by the name of the step.
+    public var publications: [PublicationRecord] = []
+
+    /// A file of a release.
+    public struct File: Sendable, Equatable, Codable {
+        /// Without folders; unique in the release.
+        public var name: String
+        public var bytes: Int
+        /// Lower-case hex.
+        public var sha256: String
+
+        public init(name: String, bytes: Int, sha256: String) {
+            self.name = name
+            self.bytes = bytes
+            self.sha256 = sha256
+        }
+    }
+
+    public init(
+        repository: String, version: ReleaseVersion, commit: String, tree: String, committedAt: Date,
+        workflow: String, run: RunID, madeAt: Date, state: State = .draft, notes: String, files: [File]
+    ) {
+        self.repository = repository
+        self.version = version.version
+        buildNumber = version.buildNumber
+        tag = version.tag
+        self.commit = commit
+        self.tree = tree
+        self.committedAt = committedAt
+        self.workflow = workflow
+        self.run = run
+        self.madeAt = madeAt
+        self.state = state
+        self.notes = notes
+        self.files = files
+    }
+}
+
+/// Where a release was brought by one step, and how far its users have it there.
+public struct PublicationRecord: Sendable, Equatable, Codable {
+    public enum State: String, Sendable, Codable, CaseIterable {
+        /// It was begun.
+        case begun
+        /// All files are there.
+        case uploaded
+        /// The destination still works on it.
+        case processing
+        /// Testers can install it.
+        case testing
+        /// Everybody can install it.
+        case released
+    }
+
+    /// The name of the step.
+    public var step: String
+    /// Where it is, in words.
+    public var destination: String
+    public var state: State
+    /// The address of a page or file for people.
+    public var address: String?
+    /// A line that installs it, as in `brew install owner/tap/name`.
+    public var install: String?
+    public var updatedAt: Date
+
+    public init(
+        step: String, destination: String, state: State, address: String? = nil, install: String? = nil,
+        updatedAt: Date
+    ) {
+        self.step = step
+        self.destination = destination
+        self.state = state
+        self.address = address
+        self.install = install
+        self.updatedAt = updatedAt
+    }
+}
+
+/// The version of a commit, by the rule of its workflow.
+public struct ReleaseVersion: Sendable, Equatable, Codable {
+    /// As in `1.2.0`.
+    public var version: String
+    /// The number of commits in the commit's first-parent history.
+    public var buildNumber: Int
+    /// As in `v1.2.0`.
+    public var tag: String
+
+    public init(version: String, buildNumber: Int, tag: String) {
+        self.version = version
+        self.buildNumber = buildNumber
+        self.tag = tag
+    }
+
+    /// Whether `text` can be a version: a name of files and tags, of at most 100 ASCII letters, digits and `.-+_~`.
+    public static func isUsable(_ text: String) -> Bool {
+        let isPlain: (UInt8) -> Bool = { byte in
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+        }
+        guard let first = text.utf8.first, isPlain(first), text.utf8.count <= 100 else { return false }
+        return !text.contains("..") && text.utf8.allSatisfy { isPlain($0) || ".-+_~".utf8.contains($0) }
+    }
+}

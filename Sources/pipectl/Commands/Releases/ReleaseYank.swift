@@ -1,0 +1,28 @@
+import ArgumentParser
+import Client
+import Control
+import TerminalText
+
+struct ReleaseYank: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "yank",
+        abstract: "Withdraws a release: it is not published any further, and is marked everywhere.",
+        discussion: """
+            What is published already stays where it is; the command names the places. The version is not used again.
+            """)
+
+    @OptionGroup var release: ReleaseOption
+    @Option(help: "Why, for everybody who looks at it.") var reason: String
+
+    func validate() throws {
+        if release.version == "latest" { throw ValidationError("name the version that is withdrawn") }
+    }
+
+    func run() async throws {
+        let subject = release.subject
+        let words = try await release.state.ask(.yankRelease(subject, reason: reason), "release yank") {
+            if case .completed(let action) = $0 { action.inWords } else { nil }
+        }
+        Terminal.say(TerminalText.name(words, limit: 2_000))
+    }
+}

@@ -1,0 +1,103 @@
+import Delivery
+import Foundation
+import TestForge
+import Testing
+
+@testable import AppStore
+
+@Suite struct PublisherTests {
+    @Test(.timeLimit(.minutes(1))) func `an unknown group is an error that lists those there are, before any upload`()
+        async throws
+    {
+        let groups = #"""
+            {"data":[{"type":"betaGroups","id":"1","attributes":{"name":"Inside"}},
+            {"type":"betaGroups","id":"2","attributes":{"name":"Friends"}}],"links":{"self":"/"}}
+            """#
+        let done = try await Fixture.publish(groups: ["Inside", "Freinds"]) { _ in .json(200, groups) }
+        #expect(done.result.problem?.code == .invalid)
+        let text = try #require(done.result.problem?.description)
+        #expect(text.contains("\"Freinds\"") && text.contains("\"Friends\", \"Inside\""))
+        #expect(done.asked.allSatisfy { $0.method == "GET" })
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [[], ["Hello.ipa", "Other.ipa"], ["Hello.pkg"]])
+    func `a release that is not one app file is refused without a request`(names: [String]) async throws {
+        let files = names.map { ReleaseFile(name: $0, path: "/nowhere/\($0)", bytes: 1, sha256: "") }
+        let done = try await Fixture.publish(files) { _ in .cut }
+        #expect(done.result.problem?.code == .invalid)
+        #expect(done.asked.isEmpty)
+    }
+
+    private static func uploads(_ state: String) -> String {
+        #"{"data":[{"type":"buildUploads","id":"u","attributes":{"state":{"state":"\#(state)"}}}],"links":{"self":"/"}}"#
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [(11, "a"), (10, "b")])
+    func `a version that is there with other bytes is a conflict`(there: (Int, String)) async throws {
+        let sum = String(repeating: there.1, count: 64)
+        let files = #"""
+            {"data":[{"type":"buildUploadFiles","id":"f","attributes":{"assetType":"ASSET","fileName":"Hello.ipa",
+            "fileSize":\#(there.0),"sourceFileChecksums":{"file":{"algorithm":"SHA_256","hash":"\#(sum)"}}}}],
+            "links":{"self":"/"}}
+            """#
+        let done = try await Fixture.publish { request in
+            .json(200, request.path.contains("buildUploadFiles") ? files : Self.uploads("COMPLETE"))
+        }
+        #expect(done.result.problem?.code == .conflict)
+        #expect(done.asked.allSatisfy { $0.method == "GET" })
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a build that Apple could not process gives its errors, and uploads nothing again`()
+        async throws
+    {
+        let failed = #"""
+            {"data":{"type":"buildUploads","id":"u","attributes":{"state":{"state":"FAILED",
+            "errors":[{"code":"90062","description":"The bundle is broken\n."}]}}}}
+            """#
+        let done = try await Fixture.publish { request in
+            if request.path.contains("/buildUploadFiles") { return .json(200, Fixture.none) }
+            return .json(200, request.path.hasPrefix("/v1/buildUploads/u") ? failed : Self.uploads("PROCESSING"))
+        }
+        #expect(done.result.problem?.code == .invalid)
+        #expect(done.result.problem?.description.contains("90062") == true)
+        #expect(done.asked.allSatisfy { $0.method == "GET" })
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `upload operations that leave bytes out are not followed`() async throws {
+        let file = #"""
+            {"data":{"type":"buildUploadFiles","id":"f","attributes":{"assetType":"ASSET","uploadOperations":[
+            {"method":"PUT","url":"https://elsewhere.example/1","offset":0,"length":4}]}}}
+            """#
+        let upload = #"{"data":{"type":"buildUploads","id":"u","attributes":{"state":{"state":"AWAITING_UPLOAD"}}}}"#
+        let progress = MemoryProgress()
+        let done = try await Fixture.publish(progress: progress) { request in
+            guard request.method == "POST" else { return .json(200, Fixture.none) }
+            return .json(201, request.path == "/v1/buildUploads" ? upload : file)
+        }
+        #expect(done.result.problem?.code == .unreachable)
+        #expect(progress.all[UploadNotes.upload] == "u")
+        #expect(!done.asked.contains { $0.method == "PATCH" })
+    }
+
+    @Test func `notes for testers are plain text within Apple's limit`() {
+        let notes = TesterNotes.plain(
+            "# 1.1\r\n\n\n\n- **Faster** start ([#12](https://example.com/12))\n* `init` works\u{7}\n```\ncode\n```\n")
+        #expect(notes == "1.1\n\n• Faster start (#12)\n• init works\ncode")
+        let long = TesterNotes.plain(String(repeating: "a line of the notes\n", count: 1_000))
+        #expect(long.count <= TesterNotes.most && long.hasSuffix("\n…"))
+        #expect(TesterNotes.plain(String(repeating: "x", count: 9_000)).count <= TesterNotes.most)
+        #expect(TesterNotes.plain(" \n") == "")
+    }
+
+    @Test func `the end of an upload address is understood in both forms`() {
+        func operation(_ text: String?) -> UploadOperation {
+            UploadOperation(method: "PUT", url: "https://e.example", offset: 0, length: 1, expiration: text)
+        }
+        let date = Date(timeIntervalSince1970: 1_800_000_000)
+        #expect(operation("2026-11-01T00:00:00Z").hasExpired(at: date))
+        #expect(operation("2026-11-01T00:00:00.123Z").hasExpired(at: date))
+        #expect(!operation("2030-11-01T00:00:00-07:00").hasExpired(at: date))
+        #expect(!operation(nil).hasExpired(at: date))
+    }
+}

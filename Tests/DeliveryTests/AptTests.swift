@@ -1,0 +1,134 @@
+import Foundation
+import TestBasics
+import Testing
+
+@testable import Delivery
+
+/// A real `apt-get` reads the repository.
+@Suite(
+    .enabled(
+        if: succeeds(["dpkg-deb", "--version"]) && succeeds(["apt-get", "--version"])
+            && succeeds(["gpg", "--version"]),
+        "dpkg-deb, apt-get and gpg are needed"))
+struct AptTests {
+    @Test(.timeLimit(.minutes(3)))
+    func `apt-get verifies the repository and finds both versions`() async throws {
+        let folder = try TemporaryFolder(.disk)
+        let publisher = try await Self.publisher(folder)
+        let first = try await Self.release("1.0", folder)
+        try await publisher.bring(first)
+        try await publisher.bring(try await Self.release("1.1", folder))
+        let apt = try await Self.client(folder)
+        _ = try await Self.passes(apt, ["update"])
+        let policy = try await CommandRunner(environment: apt.environment).end(of: ["apt-cache", "madison", "hello"])
+        #expect(policy.output.contains("1.0") && policy.output.contains("1.1"))
+        _ = try await Self.passes(apt, ["download", "hello=1.0"])
+        let got = FileManager.default.contents(atPath: apt.folder + "/hello_1.0_all.deb")
+        #expect(got == FileManager.default.contents(atPath: first.files[0].path))
+        // The same once more: nothing is written.
+        let before = try await runCommand(
+            "sh", "-c", "cd '\(folder["repo"])' && find . -type f -newermt @0 -printf '%p %T@\\n' | sort")
+        try await publisher.bring(first)
+        let after = try await runCommand(
+            "sh", "-c", "cd '\(folder["repo"])' && find . -type f -newermt @0 -printf '%p %T@\\n' | sort")
+        #expect(before == after)
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func `a package of the same version with other bytes is a conflict`() async throws {
+        let folder = try TemporaryFolder(.disk)
+        let publisher = try await Self.publisher(folder)
+        try await publisher.bring(try await Self.release("1.0", folder))
+        let other = try await Self.release("1.0", folder, note: "other")
+        #expect(try await publisher.failure(other) == .conflict)
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func `a repository whose last steps were lost is completed, and apt-get refuses one that was changed`() async throws
+    {
+        let folder = try TemporaryFolder(.disk)
+        let publisher = try await Self.publisher(folder)
+        let release = try await Self.release("1.0", folder)
+        try await publisher.bring(release)
+        let dists = folder["repo/dists/stable"]
+        for name in ["Release", "InRelease", "main/binary-all/Packages"] {
+            try FileManager.default.removeItem(atPath: "\(dists)/\(name)")
+            try await publisher.bring(release)
+            let apt = try await Self.client(folder)
+            _ = try await Self.passes(apt, ["update"])
+            #expect(FileManager.default.fileExists(atPath: "\(dists)/\(name)"))
+        }
+        let text = try String(contentsOfFile: "\(dists)/InRelease", encoding: .utf8)
+        try text.replacing("Origin: pipectl", with: "Origin: pipecti").write(
+            toFile: "\(dists)/InRelease", atomically: true, encoding: .utf8)
+        let apt = try await Self.client(folder)
+        let refused = try await CommandRunner(in: apt.folder, environment: apt.environment).end(
+            of: ["apt-get", "-o", "APT::Update::Error-Mode=any", "update"])
+        #expect(refused.code != 0)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a secret that is no key is refused`() async throws {
+        let folder = try TemporaryFolder(.disk)
+        let publisher = AptPublisher(
+            folder: folder["repo"], suite: "stable", component: "main", key: Array("no key".utf8), work: folder["work"])
+        #expect(try await publisher.failure(try await Self.release("1.0", folder)) == .refused)
+    }
+
+    private static func publisher(_ folder: TemporaryFolder) async throws -> AptPublisher {
+        let home = try folder.folder("g")
+        let key = try await runCommand(
+            "sh", "-c",
+            "chmod 700 '\(home)' && export GNUPGHOME='\(home)' && gpg -q --batch --passphrase '' --quick-generate-key 'Hello <hello@example.org>' ed25519 sign never && gpg --batch --armor --export-secret-keys; gpgconf --kill all"
+        )
+        return AptPublisher(
+            folder: folder["repo"], suite: "stable", component: "main", key: Array(key.utf8), work: folder["work"])
+    }
+
+    /// A release with one package.
+    private static func release(_ version: String, _ folder: TemporaryFolder, note: String = "hello") async throws
+        -> ReleaseContent
+    {
+        let tree = "deb-\(version)-\(note)"
+        try folder.write("\(tree)/usr/share/hello/note", note.utf8)
+        let control =
+            "Package: hello\nVersion: \(version)\nArchitecture: all\nMaintainer: Hello <hello@example.org>\nDescription: greets\n It greets.\n"
+        try folder.write("\(tree)/DEBIAN/control", control.utf8)
+        let name = "hello_\(version)_all.deb"
+        try await runCommand("dpkg-deb", "--root-owner-group", "-b", folder[tree], folder["\(tree).deb"])
+        let content = FileManager.default.contents(atPath: folder["\(tree).deb"]) ?? Data()
+        return try await DeliveryTests.release("\(version)", in: folder, [name: Array(content)])
+    }
+
+    private struct Apt {
+        var folder: String
+        var environment: [String: String]
+    }
+
+    /// An apt of its own, which no root is needed for.
+    private static func client(_ folder: TemporaryFolder) async throws -> Apt {
+        let root = try folder.folder("apt")
+        for name in ["lists/partial", "cache/archives/partial", "etc"] { try folder.folder("apt/\(name)") }
+        try folder.write(
+            "apt/sources.list", "deb [signed-by=\(folder["repo/key.gpg"])] file:\(folder["repo"]) stable main\n".utf8)
+        try folder.write("apt/status", [])
+        try folder.write(
+            "apt/apt.conf",
+            """
+            Dir::Etc::sourcelist "\(root)/sources.list"; Dir::Etc::sourceparts "-"; Dir::Etc::parts "-"; Dir::Etc::main "-";
+            Dir::State::lists "\(root)/lists"; Dir::State::status "\(root)/status"; Dir::Cache "\(root)/cache";
+            APT::Sandbox::User "root"; Debug::NoLocking "true"; APT::Architecture "amd64"; Dir::Etc::trustedparts "-";
+            """.utf8)
+        var environment = ProcessInfo.processInfo.environment
+        environment["APT_CONFIG"] = "\(root)/apt.conf"
+        environment["LC_ALL"] = "C"
+        return Apt(folder: root, environment: environment)
+    }
+
+    private static func passes(_ apt: Apt, _ words: [String]) async throws -> String {
+        let ended = try await CommandRunner(in: apt.folder, environment: apt.environment).end(
+            of: ["apt-get", "-o", "APT::Update::Error-Mode=any"] + words)
+        try #require(ended.code == 0, "\(ended.output)\(ended.errors)")
+        return ended.output
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import TestBasics
+import Testing
+
+@testable import Delivery
+
+struct FolderTests {
+    @Test(.timeLimit(.minutes(1)))
+    func `a version is in a folder of its name, and another attempt changes nothing`() async throws {
+        let folder = try TemporaryFolder()
+        let release = try await release(in: folder, ["a.tar.gz": bytes(1 << 20), "b.txt": Array("b".utf8)])
+        let publisher = FolderPublisher(folder: folder["out"])
+        try await publisher.bring(release)
+        try await publisher.bring(release)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder["out"]) == ["1.0.0"])
+        #expect(try await runCommand("diff", "-r", folder["out/1.0.0"], folder["release-1.0.0"]) == "")
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `what an interrupted attempt has left is replaced`() async throws {
+        let folder = try TemporaryFolder()
+        let release = try await release(in: folder, ["a": bytes(4_096)])
+        try folder.write("out/.1.0.0.part/a", Array("half".utf8))
+        try folder.write("out/.1.0.0.part/other", Array("other".utf8))
+        try await FolderPublisher(folder: folder["out"]).bring(release)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder["out/1.0.0"]) == ["a"])
+        #expect(FileManager.default.contents(atPath: folder["out/1.0.0/a"])?.count == 4_096)
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: ["other bytes", "missing", "one more"])
+    func `a version with other content is a conflict, and stays`(kind: String) async throws {
+        let folder = try TemporaryFolder()
+        let release = try await release(in: folder, ["a": bytes(64), "b": bytes(64, 2)])
+        let publisher = FolderPublisher(folder: folder["out"])
+        try await publisher.bring(release)
+        switch kind {
+        case "other bytes": try folder.write("out/1.0.0/a", bytes(64, 3))
+        case "missing": try FileManager.default.removeItem(atPath: folder["out/1.0.0/b"])
+        default: try folder.write("out/1.0.0/c", [1])
+        }
+        let before = try await runCommand("sh", "-c", "cd '\(folder["out/1.0.0"])' && sha256sum *")
+        #expect(try await publisher.failure(release) == .conflict)
+        #expect(try await runCommand("sh", "-c", "cd '\(folder["out/1.0.0"])' && sha256sum *") == before)
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: ["../1", ".hidden", "a/b", "", "-x", "1 0"])
+    func `a version that is no folder's name is refused`(version: String) async throws {
+        let folder = try TemporaryFolder()
+        var release = try await release(in: folder, ["a": [1]])
+        release.version = version
+        #expect(try await FolderPublisher(folder: folder["out"]).failure(release) == .invalid)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a file that is not the release's any more is not published`() async throws {
+        let folder = try TemporaryFolder()
+        let release = try await release(in: folder, ["a": bytes(64)])
+        try folder.write("release-1.0.0/a", bytes(64, 9))
+        #expect(try await FolderPublisher(folder: folder["out"]).failure(release) == .machine)
+        #expect(!FileManager.default.fileExists(atPath: folder["out/1.0.0"]))
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `a version is there once and whole, whenever its publisher is killed`() async throws {
+        let folder = try TemporaryFolder(.disk)
+        let files = ["a.tar.gz": bytes(8 << 20), "b.deb": bytes(4 << 20, 2), "c.txt": bytes(64, 3)]
+        var random = SplitMix64(seed: 5)
+        var kills = 0
+        for number in 1...10 {
+            let release = try await release("1.0.\(number)", in: folder, files)
+            let sums = release.files.map { "\($0.sha256) \($0.name)\n" }.joined()
+            try folder.write("release-\(release.version).sums", sums.utf8)
+            let command = [
+                Products.path("publish-once"), folder["notes-\(number)"], release.version, release.commit,
+                folder["release-\(release.version)"], "folder", folder["out"],
+            ]
+            let out = try folder.folder("said-\(number)")
+            for _ in 0..<3 {
+                let child = try Child(command, in: folder.path, output: out)
+                try await Task.sleep(for: .milliseconds(random.below(120)))
+                child.kill()
+                if await child.end != 0 { kills += 1 }
+            }
+            let last = try await CommandRunner(in: folder.path).end(of: command)
+            #expect(last.code == 0, "\(last.errors)")
+            let place = folder["out/\(release.version)"]
+            #expect(try await runCommand("diff", "-r", place, folder["release-\(release.version)"]) == "")
+        }
+        #expect(kills > 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder["out"]).count == 10)
+    }
+}

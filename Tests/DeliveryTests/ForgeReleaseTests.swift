@@ -1,0 +1,102 @@
+import AsyncHTTPClient
+import ForgeConnection
+import Foundation
+import NIOCore
+import NIOHTTP1
+import TestBasics
+import Testing
+
+@testable import Delivery
+
+/// Against servers that check every request against the forges' published API descriptions.
+///
+/// `script/publishing` starts the servers and sets `PIPECTL_FORGE_SERVERS` to `github=URL gitlab=URL …`.
+@Suite(.enabled(if: !Stand.all.isEmpty, "script/publishing runs these"), .serialized)
+struct ForgeReleaseTests {
+    @Test(.timeLimit(.minutes(2)), arguments: Stand.all)
+    func `a release is published once and whole, in spite of faults`(stand: Stand) async throws {
+        try await stand.control(.POST, "reset")
+        for fault in [
+            #"{"kind": "cut", "times": 2, "match": {"method": "POST"}}"#,
+            #"{"kind": "status", "status": 502, "times": 2, "skip": 3}"#,
+            #"{"kind": "cut", "times": 1, "match": {"method": "PATCH"}}"#,
+            #"{"kind": "cut", "times": 1, "match": {"method": "PUT"}}"#,
+        ] { try await stand.control(.POST, "faults", fault) }
+        let folder = try TemporaryFolder()
+        let release = try await release(
+            "2.0.0", in: folder, ["a.tar.gz": bytes(1 << 20), "b+1.deb": bytes(4_096, 2), "c d.txt": bytes(64, 3)])
+        let publisher = try stand.publisher()
+        let notes = Notes()
+        let published = try await publisher.bring(release, notes)
+        #expect(published.state == .released)
+        #expect(try await publisher.bring(release, notes) == published)
+        // Somebody who has lost the notes finds the same.
+        #expect(try await publisher.bring(release) == published)
+        #expect(try await stand.releases("v2.0.0") == 1)
+        #expect(try await stand.violations() == 0)
+        let other = try await DeliveryTests.release("2.0.0", in: folder, ["a.tar.gz": bytes(1 << 20, 9)])
+        #expect(try await publisher.failure(other) == .conflict)
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: Stand.all)
+    func `a token that may only read is refused`(stand: Stand) async throws {
+        try await stand.control(.POST, "reset")
+        let folder = try TemporaryFolder()
+        let release = try await release("2.1.0", in: folder, ["a": bytes(64)])
+        #expect(try await stand.publisher(stand.reader).failure(release) == .refused)
+    }
+}
+
+/// One server.
+struct Stand: Sendable, CustomTestStringConvertible {
+    var kind: ForgeKind
+    var url: String
+    var testDescription: String { kind.rawValue }
+
+    static let all: [Stand] =
+        (ProcessInfo.processInfo.environment["PIPECTL_FORGE_SERVERS"] ?? "").split(separator: " ").compactMap { part in
+            let pair = part.split(separator: "=", maxSplits: 1)
+            guard pair.count == 2, let kind = ForgeKind(rawValue: String(pair[0])) else { return nil }
+            return Stand(kind: kind, url: String(pair[1]))
+        }
+
+    var token: String { kind == .github ? "github_pat_dev" : kind == .gitlab ? "glpat-dev" : "gitea-dev" }
+    var reader: String { kind == .github ? "github_pat_reader" : kind == .gitlab ? "glpat-reader" : "gitea-reader" }
+
+    func publisher(_ other: String? = nil) throws -> ForgeReleasePublisher {
+        ForgeReleasePublisher(
+            access: ForgeAccess(
+                address: try ForgeAddress("\(url)/octo/hello", kind: kind, api: kind == .github ? url : nil),
+                credential: .token(other ?? token)), isDraft: false, isPrerelease: false,
+            patience: Patience(most: .seconds(60), first: .milliseconds(10), attempts: 20))
+    }
+
+    @discardableResult
+    func control(_ method: HTTPMethod, _ path: String, _ body: String? = nil) async throws -> Data {
+        var request = HTTPClientRequest(url: "\(url)/_control/\(path)")
+        request.method = method
+        if let body {
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(ByteBuffer(string: body))
+        }
+        let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(20))
+        #expect(answer.status.code < 300)
+        return Data(try await answer.body.collect(upTo: 64 << 20).readableBytesView)
+    }
+
+    func violations() async throws -> Int {
+        let found = try JSONSerialization.jsonObject(with: await control(.GET, "violations")) as? [String: Any] ?? [:]
+        let all = ["violations", "defects"].flatMap { found[$0] as? [Any] ?? [] }
+        for one in all { Issue.record("\(one)") }
+        return all.count
+    }
+
+    /// How many releases there are of a tag.
+    func releases(_ tag: String) async throws -> Int {
+        let state = try JSONSerialization.jsonObject(with: await control(.GET, "state")) as? [String: Any] ?? [:]
+        let projects = (state["repos"] ?? state["projects"]) as? [String: Any]
+        let all = (projects?["octo/hello"] as? [String: Any])?["releases"] as? [String: Any] ?? [:]
+        return all.values.filter { ($0 as? [String: Any])?["tag_name"] as? String == tag }.count
+            + (all[tag] != nil && (all[tag] as? [String: Any])?["tag_name"] == nil ? 1 : 0)
+    }
+}

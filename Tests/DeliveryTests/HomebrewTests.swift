@@ -1,0 +1,64 @@
+import Foundation
+import TestBasics
+import Testing
+
+@testable import Delivery
+
+struct HomebrewTests {
+    private static func formula(_ version: String, _ note: String = "") -> [UInt8] {
+        Array("class Hello < Formula\n  url \"https://example.org/hello-\(version).tar.gz\"\n  # \(note)\nend\n".utf8)
+    }
+
+    private static func tap(_ folder: TemporaryFolder) async throws -> String {
+        let tap = folder["homebrew-tap.git"]
+        try await runCommand(
+            "sh", "-c",
+            "git init -q --bare -b main '\(tap)' && git clone -q '\(tap)' '\(folder["w"])' 2>/dev/null; cd '\(folder["w"])' && git checkout -q -B main && echo hi > README && git add . && git -c user.name=a -c user.email=a@b commit -qm first && git push -q origin main"
+        )
+        return tap
+    }
+
+    private static func publisher(_ tap: String, _ folder: TemporaryFolder) -> HomebrewPublisher {
+        HomebrewPublisher(
+            tap: tap, formula: "dist/hello.rb", token: nil, work: folder["work"], patience: impatient)
+    }
+
+    private static func commits(_ tap: String) async throws -> [String] {
+        try await runCommand("git", "--git-dir", tap, "log", "--format=%s", "main").split(separator: "\n").map(
+            String.init)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `each version is one commit, also when its step is repeated after the next one`() async throws {
+        let folder = try TemporaryFolder()
+        let tap = try await Self.tap(folder)
+        let publisher = Self.publisher(tap, folder)
+        let first = try await release("1.0.0", in: folder, ["hello.rb": Self.formula("1.0.0")])
+        let second = try await release("1.1.0", in: folder, ["hello.rb": Self.formula("1.1.0")])
+        for release in [first, first, second, first, second] { try await publisher.bring(release) }
+        #expect(try await Self.commits(tap) == ["hello 1.1.0", "hello 1.0.0", "first"])
+        let shown = try await runCommand("git", "--git-dir", tap, "show", "main:Formula/hello.rb")
+        #expect(shown.contains("hello-1.1.0"))
+        #expect(try await runCommand("git", "--git-dir", tap, "show", "main:README") == "hi")
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `the same version with other bytes and an older version are conflicts`() async throws {
+        let folder = try TemporaryFolder()
+        let tap = try await Self.tap(folder)
+        let publisher = Self.publisher(tap, folder)
+        try await publisher.bring(try await release("1.10.0", in: folder, ["hello.rb": Self.formula("1.10.0")]))
+        let changed = try await release("1.10.0", in: folder, ["hello.rb": Self.formula("1.10.0", "changed")])
+        #expect(try await publisher.failure(changed) == .conflict)
+        let older = try await release("1.9.0", in: folder, ["hello.rb": Self.formula("1.9.0")])
+        #expect(try await publisher.failure(older) == .conflict)
+        #expect(try await Self.commits(tap).count == 2)
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: ["ext::sh -c id", "--upload-pack=id", "https://h/ x"])
+    func `what is no address of a tap starts nothing`(tap: String) async throws {
+        let folder = try TemporaryFolder()
+        let release = try await release(in: folder, ["hello.rb": Self.formula("1.0.0")])
+        #expect(try await Self.publisher(tap, folder).failure(release) == .invalid)
+    }
+}

@@ -1,0 +1,197 @@
+import Engine
+import Foundation
+import Pipeline
+import Results
+import Signing
+import Store
+import Synchronization
+import SystemPackage
+import TestBasics
+import Testing
+
+@testable import Delivery
+
+/// How a release is made of artifacts, sealed and published.
+struct ReleaseMakerTests {
+    private struct Sources: ReleaseSources {
+        var notes: [LandedNote] = []
+        func landed(_ basis: ReleaseBasis) async throws -> [LandedNote] { notes }
+        func file(_ path: String, _ basis: ReleaseBasis) async throws -> Data? { nil }
+    }
+
+    /// Remembers what it was given; fails as often as it is told.
+    private final class Memory: Publisher {
+        let seen = Mutex<[ReleaseContent]>([])
+        let failures = Mutex(0)
+
+        func publish(
+            _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void
+        ) async throws -> Publication {
+            let tries = Int(try await progress.value("tries") ?? "0") ?? 0
+            try await progress.set("tries", to: "\(tries + 1)")
+            seen.withLock { $0.append(release) }
+            let fails = failures.withLock { left in
+                defer { left = max(left - 1, 0) }
+                return left > 0
+            }
+            if fails { throw DeliveryProblem(.unreachable, "it does not answer") }
+            return Publication(state: .released, address: "https://example.com/\(tries)")
+        }
+    }
+
+    /// A state folder with an artifact, and a service.
+    private struct Bench {
+        let folder: TemporaryFolder
+        let index: Store.Index
+        let service: DeliveryService
+        let memory = Memory()
+        let key = PrivateKey(new: .ed25519)
+        var basis: ReleaseBasis
+
+        init(notes: [LandedNote] = [], publishes: Bool = true) async throws {
+            folder = try TemporaryFolder()
+            index = try Store.Index.inMemory()
+            try await index.connectForge("app", address: "a", location: "/app")
+            try folder.folder("run")
+            let memory = memory
+            service = DeliveryService(
+                index: index, folders: ReleaseFolders(folder["releases"]), sources: Sources(notes: notes),
+                artifact: { _ in nil }, publishers: { _, _, _ in memory })
+            let build = Step("build", run: "make")
+            let release = Release(version: .tag(), needs: build).signed(with: "KEY")
+            let steps = [build, release.step] + (publishes ? [Step.publish("out", release, to: .folder("/x"))] : [])
+            basis = ReleaseBasis(
+                run: 1, repository: "app", workflow: "release",
+                version: ReleaseVersion(version: "1.0", buildNumber: 4, tag: "v1.0"),
+                commit: String(repeating: "c", count: 40), tree: String(repeating: "d", count: 40),
+                committedAt: Date(timeIntervalSince1970: 100),
+                definition: .init(commit: "e", tree: "f", toolchain: "6"), parameters: [:],
+                plan: Plan(workflow: "release", steps: steps.map(\.planned)), trust: .merged,
+                startedAt: Date(timeIntervalSince1970: 90), ref: "refs/tags/v1.0", lastTag: nil, pipectl: "1",
+                builder: "urn:x")
+        }
+
+        func artifact(_ path: String, _ text: String) async throws -> ArtifactRecord {
+            let file = try ReleaseFolders.file(folder.write("made", text.utf8))
+            try folder.write("run/\(file.sha256)", text.utf8)
+            return ArtifactRecord(step: "build", path: path, bytes: file.bytes, sha256: file.sha256)
+        }
+
+        func perform(_ step: Int, _ artifacts: [ArtifactRecord] = [], _ basis: ReleaseBasis? = nil) async throws
+            -> [ArtifactRecord]
+        {
+            let basis = basis ?? self.basis
+            return try await service.work(basis).perform(
+                ReleaseOrder(
+                    step: basis.plan.steps[step], earlier: EarlierSteps(records: [], artifacts: artifacts),
+                    folder: FilePath(folder["run"]), secrets: ["KEY": Array(key.pem.utf8)]), say: { _ in })
+        }
+
+        var path: String { service.folders.folder(of: "1.0", commit: basis.commit, repository: "app") }
+
+        func files() throws -> [String] { try ReleaseFolders.files(in: path).map(\.name) }
+    }
+
+    @Test func `its files are there once, signed, and the same at the second attempt`() async throws {
+        let bench = try await Bench()
+        let made = try await bench.perform(1, [bench.artifact("dist/app.txt", "one")])
+        #expect(
+            try bench.files()
+                == ["SHA256SUMS", "SHA256SUMS.minisig", "app.txt", "app.txt.minisig", "provenance.intoto.jsonl"])
+        #expect(made.allSatisfy { $0.path.hasPrefix("release/") })
+        let first = try await bench.index.release("1.0", of: "app")
+        #expect(first?.state == .draft)
+        // The step is repeated after a crash, and the build made other bytes: the release is the one that was made.
+        _ = try await bench.perform(1, [bench.artifact("dist/app.txt", "two")])
+        #expect(try String(contentsOfFile: "\(bench.path)/app.txt", encoding: .utf8) == "one")
+        #expect(try await bench.index.release("1.0", of: "app") == first)
+    }
+
+    @Test func `a folder that a crash left before the release was recorded is replaced`() async throws {
+        let bench = try await Bench()
+        try FileManager.default.createDirectory(atPath: bench.path, withIntermediateDirectories: true)
+        try "junk".write(toFile: "\(bench.path)/junk", atomically: true, encoding: .utf8)
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        #expect(try !bench.files().contains("junk"))
+    }
+
+    @Test func `another commit can't take the version`() async throws {
+        let bench = try await Bench()
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        var other = bench.basis
+        other.commit = String(repeating: "9", count: 40)
+        let problem = await #expect(throws: ReleaseFailure.self) {
+            _ = try await bench.perform(1, [bench.artifact("app.txt", "one")], other)
+        }
+        #expect(problem?.isOfMachine == false)
+    }
+
+    @Test func `it is sealed with its notes when it is published, and published when all steps have passed`()
+        async throws
+    {
+        let bench = try await Bench(notes: [LandedNote(change: "7", title: "Add *it*", author: "ada", issues: [3])])
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        #expect(try await bench.index.setNotes("by hand", of: "1.0", in: "app"))
+        bench.memory.failures.withLock { $0 = 1 }
+        let problem = await #expect(throws: ReleaseFailure.self) { _ = try await bench.perform(2) }
+        #expect(problem?.isOfMachine == true)
+        #expect(try await bench.index.release("1.0", of: "app")?.state == .sealed)
+        #expect(try await !bench.index.setNotes("later", of: "1.0", in: "app"))
+        _ = try await bench.perform(2)
+        let now = try #require(try await bench.index.release("1.0", of: "app"))
+        #expect(now.state == .published)
+        // What the publisher noted at the first attempt was there at the second.
+        #expect(now.publications.map(\.address) == ["https://example.com/1"])
+        let seen = try #require(bench.memory.seen.withLock { $0.last })
+        #expect(seen.notes == "by hand")
+        #expect(seen.files.map(\.name).contains("release.json"))
+        let manifest = try ReleaseManifest.read(
+            Data(contentsOf: URL(fileURLWithPath: "\(bench.path)/release.json")),
+            among: TrustedKeys([bench.key.publicKey])
+        ).manifest
+        #expect(manifest.commit == bench.basis.commit)
+        #expect(manifest.files.count == 5)
+    }
+
+    @Test func `without a step that publishes, it is sealed at once`() async throws {
+        let bench = try await Bench(publishes: false)
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        #expect(try await bench.index.release("1.0", of: "app")?.state == .sealed)
+        #expect(try bench.files().contains("release.json"))
+    }
+
+    @Test func `unmerged code, a withdrawn release and unusable names are refused`() async throws {
+        let bench = try await Bench()
+        var foreign = bench.basis
+        foreign.trust = .change
+        await #expect(throws: ReleaseFailure.self) { _ = try await bench.perform(1, [], foreign) }
+        await #expect(throws: ReleaseFailure.self) { _ = try await bench.perform(1, []) }
+        await #expect(throws: ReleaseFailure.self) {
+            _ = try await bench.perform(1, [bench.artifact("a/x.txt", "1"), bench.artifact("b/X.txt", "2")])
+        }
+        await #expect(throws: ReleaseFailure.self) {
+            _ = try await bench.perform(1, [bench.artifact("-rf", "1")])
+        }
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        #expect(try await bench.index.move("1.0", of: "app", from: [.draft], to: .yanked, reason: "bad"))
+        await #expect(throws: ReleaseFailure.self) { _ = try await bench.perform(2) }
+        #expect(bench.memory.seen.withLock { $0.isEmpty })
+    }
+
+    @Test func `notes name what landed, and what authors wrote has no effect in them`() {
+        let text = ReleaseNotes.text([
+            LandedNote(change: "7", title: "Add it", author: "ada", issues: [3, 4]),
+            LandedNote(change: "fix/x", title: "closes #9 @everyone <b>", author: "[x](y)", issues: []),
+        ])
+        #expect(
+            text == "- Add it (#7, ada, for #3, #4)\n- `closes #9 @everyone <b>` (`fix/x`, `[x](y)`)\n")
+        let many = ReleaseNotes.text(
+            (0..<5_000).map { LandedNote(change: "\($0)", title: "Title", author: "ada", issues: []) })
+        #expect(many.utf8.count <= ReleaseNotes.most)
+    }
+
+    @Test func `the issues that a message names are found`() {
+        #expect(ReleaseNotes.issues(in: "Fixes #12, closes: #7 and resolves #12. #5 is another") == [12, 7])
+        #expect(ReleaseNotes.issues(in: "prefix #1 fixed#2 fixes 3").isEmpty)
+    }
+}

@@ -1,0 +1,62 @@
+import Pipeline
+import PlanRules
+import Testing
+
+/// Releases and their destinations as part of a plan.
+struct ReleasePlanTests {
+    private func plan(_ steps: [Step]) -> Plan { Plan(workflow: "release", steps: steps.map(\.planned)) }
+
+    private let build = Step("build", run: "make").artifacts("dist/*")
+
+    @Test func `a release and what publishes it are data`() throws {
+        let release = Release(version: .tag(), files: "dist/*", needs: build).signed(with: "KEY").billOfMaterials(.spdx)
+        let gate = Step.approval("gate", needs: release.step)
+        let publish = Step.publish(
+            "registry", release, needs: gate, to: .registry(repository: "https://r.example/a", credentials: "R"))
+        let plan = plan([build, release.step, gate, publish])
+        #expect(plan.validate().isEmpty)
+        #expect(plan.release?.signatures == [SignatureUse(secret: "KEY")])
+        #expect(plan.steps[3].needs == ["release", "gate"])
+        #expect(plan.steps[3].secrets.map(\.name) == ["KEY", "R"])
+        #expect(plan.steps.map(\.action.startsProcess) == [true, false, false, false])
+        #expect(plan.steps[1].isIdempotent && plan.steps[3].isIdempotent)
+    }
+
+    @Test func `a release needs steps, and a plan has one release`() {
+        #expect(plan([Release(version: .tag(), files: [], needs: []).step]).validate().map(\.rule) == ["release"])
+        let (one, two) = (Release(version: .tag(), needs: build), Release("two", version: .tag(), needs: build))
+        #expect(plan([build, one.step, two.step]).validate().map(\.step) == ["two"])
+        var publish = PlannedStep(name: "p", action: .publish(.forge()), needs: ["build"])
+        (publish.isIdempotent, publish.isNeverProved) = (true, true)
+        let alone = Plan(workflow: "release", steps: [build.planned, publish])
+        #expect(alone.validate().map(\.rule) == ["release"])
+    }
+
+    @Test(arguments: [
+        Destination.folder("dist"), .folder("/a/../b"), .registry(repository: "r.example/a"),
+        .registry(repository: "https://user:word@r.example/a"), .packages(name: "a/b"),
+        .ssh(host: "-oProxyCommand=x", folder: "/a", key: "K", knownHost: "H"),
+        .apt(folder: "/a", suite: "../x", key: "K"), .homebrew(tap: "/a", formula: "x.rb"),
+        .homebrew(tap: "https://example.com/tap", formula: "x"), .testFlight(TestFlight(app: "", key: "K", keyID: "1")),
+    ])
+    func `a destination that can't be reached is refused`(destination: Destination) {
+        let release = Release(version: .counted("1"), needs: build)
+        let plan = plan([build, release.step, Step.publish("out", release, to: destination)])
+        #expect(plan.validate().map(\.step) == ["out"])
+    }
+
+    @Test func `a release refuses the modifiers of commands`() {
+        let release = Release(version: .counted("1"), needs: build)
+        for step in [release.step.network(.allowed), release.step.artifacts("x"), release.step.allowFailure()] {
+            #expect(plan([build, step]).validate().map(\.rule) == ["release"])
+        }
+        #expect(plan([build, release.step.timeout(.hours(2)).retries(3)]).validate().isEmpty)
+    }
+
+    @Test(arguments: [
+        VersionRule.file("/etc/passwd"), .file("../x"), .file(""), .counted(""), .counted("1."),
+    ])
+    func `a rule that names no version is refused`(rule: VersionRule) {
+        #expect(plan([build, Release(version: rule, needs: build).step]).validate().map(\.rule) == ["release"])
+    }
+}

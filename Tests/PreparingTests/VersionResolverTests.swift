@@ -1,0 +1,72 @@
+import Foundation
+import Git
+import Pipeline
+import Results
+import TestBasics
+import Testing
+
+@testable import Preparing
+
+/// The version of a commit, by each rule.
+struct VersionResolverTests {
+    @Test(arguments: [
+        ("Package.swift", "let package = 1\n// let version = \"9\"\nlet version = \"1.2.0\"\n", "1.2.0"),
+        ("Sources/V.swift", "    public static let version: String = \"0.3\"\n", "0.3"),
+        ("Cargo.toml", "[package]\nname = \"x\"\nversion = \"4.5.6\"\n", "4.5.6"),
+        ("package.json", "{\"name\": \"x\", \"version\": \"7.0.1\"}", "7.0.1"),
+        (
+            "Info.plist",
+            "<?xml version=\"1.0\"?><plist version=\"1.0\"><dict><key>CFBundleShortVersionString</key><string>2.1</string></dict></plist>",
+            "2.1"
+        ),
+        ("VERSION", "  3.1 \nmore\n", "3.1"),
+    ])
+    func `a file's version is found`(name: String, text: String, version: String) {
+        #expect(VersionResolver.version(in: Array(text.utf8), named: name) == version)
+    }
+
+    @Test(arguments: [
+        ("Package.swift", "let platformVersion = \"1\"\n"), ("package.json", "{\"version\": 3}"), ("Info.plist", "x"),
+        (
+            "Info.plist",
+            "<plist version=\"1.0\"><dict><key>CFBundleShortVersionString</key><string>$(MARKETING_VERSION)</string></dict></plist>"
+        ),
+        ("VERSION", ""),
+    ])
+    func `a file without a version has none`(name: String, text: String) {
+        #expect(VersionResolver.version(in: Array(text.utf8), named: name) == nil)
+    }
+
+    @Test func `the build number counts the first parents, and rules that give no version are refused`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/repo"
+            try await runCommand(
+                "sh", "-ec",
+                """
+                git init -q -b main "$0"; cd "$0"
+                git config user.name Ada; git config user.email ada@example.com
+                echo ../../x > BAD; git add BAD; git commit -qm one
+                git checkout -qb side; git commit -q --allow-empty -m a; git commit -q --allow-empty -m b
+                git checkout -q main; git commit -q --allow-empty -m two; git merge -q --no-ff -m three side
+                """, path)
+            let repository = try Repository(opening: path)
+            let head = try repository.resolve("main")
+            let untagged = VersionResolver(repository: repository, commit: head, tag: nil)
+            let counted = try untagged.version(by: .counted("1.4"))
+            #expect(counted == ReleaseVersion(version: "1.4.3", buildNumber: 3, tag: "v1.4.3"))
+            let tagged = VersionResolver(repository: repository, commit: head, tag: "v2.0")
+            #expect(try tagged.version(by: .tag()).version == "2.0")
+            #expect(try tagged.version(by: .tag()).tag == "v2.0")
+            #expect(throws: VersionProblem.self) { try untagged.version(by: .tag()) }
+            #expect(throws: VersionProblem.self) { try tagged.version(by: .tag(prefix: "release-")) }
+            #expect(throws: VersionProblem.self) { try untagged.version(by: .file("BAD")) }
+            #expect(throws: VersionProblem.self) { try untagged.version(by: .file("missing")) }
+        }
+    }
+
+    @Test(arguments: ["1.0", "1.0.0-rc.1+5", "2026-11-26", "v1~rc"])
+    func `plain names are versions`(text: String) { #expect(ReleaseVersion.isUsable(text)) }
+
+    @Test(arguments: ["", "-1", ".1", "1/2", "1..2", "1 2", "1\n", "ä", String(repeating: "1", count: 101)])
+    func `what could be a path or an option is no version`(text: String) { #expect(!ReleaseVersion.isUsable(text)) }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import Sandbox
+import Synchronization
+import TestBasics
+import Testing
+
+@testable import ProjectSetup
+
+/// The service's file, and what is asked of systemd or launchd.
+@Suite struct ServiceTests {
+    private func file(_ manager: ServiceFile.Manager = .system) -> ServiceFile {
+        ServiceFile(
+            manager, executable: "/usr/local/bin/pipectl",
+            searchPath: "/opt/swift/usr/bin:/usr/local/bin:/usr/bin:/bin")
+    }
+
+    @Test func `the documentation shows the unit that is written`() throws {
+        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("docs/service.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        let block = try #require(text.firstRange(of: "```ini\n"))
+        let end = try #require(text[block.upperBound...].firstRange(of: "```"))
+        #expect(
+            String(text[block.upperBound..<end.lowerBound])
+                == "# /etc/systemd/system/pipectl.service\n\(file().text)")
+    }
+
+    @Test(arguments: [
+        ("/opt/my tools/pipectl", "ExecStart=\"/opt/my tools/pipectl\" watch"),
+        ("/opt/100%/$x/pipectl", "ExecStart=/opt/100%%/$$x/pipectl watch"),
+        ("/opt/\"a\"\\b/pipectl", "ExecStart=\"/opt/\\\"a\\\"\\\\b/pipectl\" watch"),
+    ])
+    func `systemd starts exactly this program`(path: String, line: String) {
+        var file = file()
+        file.executable = path
+        #expect(file.text.split(separator: "\n").contains { $0 == line })
+    }
+
+    @Test func `what would be another line of the file is refused`() {
+        for change in [\ServiceFile.executable, \.searchPath, \.account] {
+            var file = file()
+            file[keyPath: change] = "/bin/true\nUser=root"
+            #expect(throws: ServiceProblem.self) { try file.check() }
+        }
+        var relative = file()
+        relative.executable = "pipectl"
+        #expect(throws: ServiceProblem.self) { try relative.check() }
+    }
+
+    @Test func `only the machine's service is hardened, and only the package waits for its settings`() {
+        #expect(file().text.contains("\nProtectSystem=full\n"))
+        #expect(!file(.user).text.contains("Protect"))
+        #expect(!file(.user).text.contains("User="))
+        #expect(!file().text.contains("Condition"))
+        #expect(ServiceFile.packaged.text.contains("\nConditionPathExists=/etc/pipectl/config.json\n"))
+        for manager in [ServiceFile.Manager.system, .user] {
+            #expect(file(manager).text.contains("\nDelegate=yes\n"))
+            #expect(file(manager).text.contains("\nKillMode=mixed\n"))
+        }
+    }
+
+    @Test func `launchd's file is a property list with the same program`() throws {
+        var file = file(.launchd)
+        file.executable = "/opt/a & <b>/pipectl"
+        file.state = "/srv/state"
+        let parsed = try PropertyListSerialization.propertyList(from: Data(file.text.utf8), format: nil)
+        let keys = try #require(parsed as? [String: Any])
+        #expect(keys["ProgramArguments"] as? [String] == ["/opt/a & <b>/pipectl", "watch"])
+        #expect((keys["EnvironmentVariables"] as? [String: String])?["PIPECTL_HOME"] == "/srv/state")
+        #expect(keys["KeepAlive"] as? Bool == true)
+    }
+
+    // MARK: Installing
+
+    /// A manager that remembers what it was asked.
+    private final class Manager: Sendable {
+        let asked = Mutex<[String]>([])
+        let isRunning = Mutex(false)
+        let refuses: Bool
+
+        init(refuses: Bool = false) { self.refuses = refuses }
+
+        func run(_ words: [String]) async throws -> ExternalCommandResult {
+            let line = words.joined(separator: " ")
+            asked.withLock { $0.append(line) }
+            if refuses { return try await ExternalCommand("/bin/sh", ["-c", "echo refused; exit 1"]).run() }
+            if line.hasPrefix("start") { isRunning.withLock { $0 = true } }
+            if line.contains("--now") { isRunning.withLock { $0 = false } }
+            let succeeds = !line.hasPrefix("is-active") || isRunning.withLock { $0 }
+            return try await ExternalCommand("/bin/sh", ["-c", succeeds ? "exit 0" : "exit 3"]).run()
+        }
+
+        func take() -> [String] {
+            asked.withLock { all in
+                defer { all = [] }; return all
+            }
+        }
+    }
+
+    private func installation(_ file: ServiceFile, at path: String, _ manager: Manager) -> ServiceInstallation {
+        ServiceInstallation(file, path: path, home: "/nowhere", say: { _ in }, manager: manager.run)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `installing again changes nothing, and a new file restarts the service`()
+        async throws
+    {
+        let room = try TemporaryFolder()
+        let path = "\(room.path)/units/pipectl.service"
+        let manager = Manager()
+        let first = installation(file(.user), at: path, manager)
+        try await first.install()
+        #expect(
+            manager.take() == ["daemon-reload", "is-active --quiet pipectl", "enable --quiet pipectl", "start pipectl"])
+        #expect(try await first.status() == .init(path: path, isInstalled: true, isCurrent: true, isRunning: true))
+
+        _ = manager.take()
+        try await first.install()
+        #expect(manager.take() == ["is-active --quiet pipectl", "enable --quiet pipectl"])
+
+        var moved = file(.user)
+        moved.executable = "/opt/pipectl/bin/pipectl"
+        let second = installation(moved, at: path, manager)
+        #expect(try await second.status().isCurrent == false)
+        _ = manager.take()
+        try await second.install()
+        #expect(manager.take().last == "--no-block restart pipectl")
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == moved.text)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `uninstalling stops the service first, and again does nothing`() async throws {
+        let room = try TemporaryFolder()
+        let path = "\(room.path)/pipectl.service"
+        let manager = Manager()
+        let service = installation(file(.user), at: path, manager)
+        try await service.install()
+        _ = manager.take()
+        try await service.uninstall()
+        #expect(manager.take() == ["disable --quiet --now pipectl", "daemon-reload"])
+        #expect(!FileManager.default.fileExists(atPath: path))
+        try await service.uninstall()
+        #expect(manager.take() == [])
+        #expect(try await service.status().isInstalled == false)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a manager that refuses is an error`() async throws {
+        let room = try TemporaryFolder()
+        let service = installation(file(.user), at: "\(room.path)/pipectl.service", Manager(refuses: true))
+        let problem = await #expect(throws: ServiceProblem.self) { try await service.install() }
+        #expect(problem?.code == .refused)
+    }
+}

@@ -1,0 +1,33 @@
+class Pipectl < Formula
+  desc "Delivery pipeline on your own machine: tests changes as merged, releases on merge"
+  version "@VERSION@"
+  license "Apache-2.0"
+@TARBALLS@
+
+  depends_on "libgit2"
+  on_linux do
+    depends_on "bubblewrap"
+  end
+
+  def install
+    bin.install "bin/pipectl"
+    (lib/"pipectl").install Dir["lib/pipectl/*"]
+    (libexec/"pipectl").install Dir["libexec/pipectl/*"]
+    bash_completion.install "share/bash-completion/completions/pipectl"
+    zsh_completion.install "share/zsh/site-functions/_pipectl"
+    fish_completion.install "share/fish/vendor_completions.d/pipectl.fish"
+    doc.install "README.md", "docs"
+  end
+
+  service do
+    run [opt_bin/"pipectl", "watch"]
+    keep_alive true
+    environment_variables PATH: std_service_path_env
+    error_log_path var/"log/pipectl.log"
+  end
+
+  test do
+    assert_match version.to_s, shell_output("#{bin}/pipectl --version")
+    system bin/"pipectl", "doctor", "--help"
+  end
+end
