@@ -43,7 +43,7 @@ struct TestRelease: Sendable {
             try folder.write(
                 file.name + ".sigstore.json", signature.bundle(of: digests(file.name), key: blobKey.publicKey))
         }
-        try folder.write("provenance.intoto.jsonl", Envelope.file([provenance(of: files).signed(by: key)]))
+        try await folder.write("provenance.intoto.jsonl", Envelope.file([provenance(of: files).signed(by: key)]))
         try await writeList(signers: [keyForList ?? key])
     }
 

@@ -71,7 +71,7 @@ import Testing
         let release = try await TestRelease.make()
         let verdicts = ReleaseVerifier(release.trusted).verify(folder: release.folder.path)
         #expect(verdicts.count == 3)
-        #expect(verdicts.allSatisfy(\.accepted))
+        #expect(verdicts.allSatisfy { $0.accepted })
         #expect(verdicts.flatMap(\.refusals) == [])
         #expect(verdicts[0].checks.contains { $0.name == .folder && $0.state == .passed })
     }
