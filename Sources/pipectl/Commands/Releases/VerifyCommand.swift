@@ -65,7 +65,7 @@ struct VerifyCommand: ParsableCommand {
         }
         var trusted = TrustedKeys(try keys.map(Self.key))
         if let revoked {
-            do { trusted.revoked = try RevokedKeys(try Self.text(of: revoked)) } catch let error as SigningError {
+            do { trusted.revoked = try RevokedKeys(try Self.text(of: revoked)) } catch {
                 throw CommandEnd(code: 2, message: "--revoked \(TerminalText.name(revoked)): \(error)")
             }
         }
@@ -75,7 +75,7 @@ struct VerifyCommand: ParsableCommand {
     /// A key from its text, else from the file of this name.
     private static func key(_ given: String) throws -> PublicKey {
         if let key = try? PublicKey(given) { return key }
-        do { return try PublicKey(try text(of: given)) } catch let error as SigningError {
+        do { return try PublicKey(try text(of: given)) } catch {
             throw CommandEnd(code: 2, message: "--key \(TerminalText.name(given)): \(error)")
         }
     }
