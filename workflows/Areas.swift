@@ -126,11 +126,11 @@ let areas = [
         "Sources/LandedChanges", "Sources/Listening", "Sources/MCP", "Sources/Masking", "Sources/Pages",
         "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
         "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
-        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/stepinit", "Sources/swift-reader", "Tests/DiagnosticsTests", "Tests/FuzzTests",
-        "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
-        "Tests/TestReportsTests", "script"
+        "Sources/Settings", "Sources/Signing", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Sources/swift-reader",
+        "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support",
+        "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests", "script"
     ),
     Area(
         "git", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Tests/GitFixture",
@@ -248,6 +248,7 @@ let areas = [
         "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings", "Sources/Store",
         "Sources/TerminalText", "Tests/SettingsTests", "Tests/Support", "Tests/TestBasics"
     ),
+    Area("signing", "Sources/Signing", "Tests/SigningTests", "Tests/TestBasics"),
     Area(
         "state-files", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control",
         "Sources/DaemonLog", "Sources/Git", "Sources/Pipeline", "Sources/Reports", "Sources/Results",
