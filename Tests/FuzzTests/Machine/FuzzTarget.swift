@@ -49,5 +49,6 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
         + agents
         + integrity
         + pages
+        + signing
         + [settingsFile]
 }
