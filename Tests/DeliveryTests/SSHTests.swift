@@ -5,6 +5,12 @@ import Testing
 
 @testable import Delivery
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// A real `sshd` on loopback.
 @Suite(
     .enabled(
@@ -103,7 +109,7 @@ private struct Server {
             AuthorizedKeysFile \(folder["user.pub"])
             StrictModes no
             UsePAM no
-            PidFile none
+            PidFile \(folder["pid"])
             PermitRootLogin prohibit-password
             PasswordAuthentication no
             KbdInteractiveAuthentication no
@@ -111,9 +117,8 @@ private struct Server {
             """.utf8)
         // sshd closes every descriptor that it was given, also the one by which Foundation learns of its end: then
         // Foundation's thread for processes would wait for it, and no other process of the tests would end any more.
-        let script = "trap 'kill $p' TERM; \"$@\" & p=$!; wait $p"
         child = try Child(
-            ["sh", "-c", script, "sh", "/usr/sbin/sshd", "-D", "-e", "-f", folder["config"]], in: folder.path,
+            ["sh", "-c", "\"$@\"; true", "sh", "/usr/sbin/sshd", "-D", "-e", "-f", folder["config"]], in: folder.path,
             output: try folder.folder("said"))
         let port = port
         try await eventually("sshd listens") {
@@ -141,7 +146,9 @@ private struct Server {
     }
 
     func end() async {
-        child.signal(SIGTERM)
+        // The shell ends with its sshd.
+        let text = (try? String(contentsOfFile: folder["pid"], encoding: .utf8)) ?? ""
+        if let id = pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)), id > 1 { kill(id, SIGTERM) }
         _ = await child.end
     }
 }

@@ -59,7 +59,7 @@ struct SSHHost: Sendable {
     func sftp(_ lines: [String], deadline: Duration) async throws -> (code: Int32, text: String) {
         let tool = DeliveryTool(name: "sftp", deadline: deadline)
         return try await tool.run(
-            ["-F", "/dev/null", "-q", "-P", "\(port)"] + options + ["-b", "-", "--", destination],
+            ["-F", "/dev/null", "-P", "\(port)"] + options + ["-b", "-", "--", destination],
             input: Array((lines.joined(separator: "\n") + "\n").utf8))
     }
 
@@ -67,6 +67,6 @@ struct SSHHost: Sendable {
     func run(_ command: String, deadline: Duration) async throws -> (code: Int32, text: String) {
         let tool = DeliveryTool(name: "ssh", deadline: deadline)
         return try await tool.run(
-            ["-F", "/dev/null", "-q", "-T", "-p", "\(port)"] + options + ["--", destination, command])
+            ["-F", "/dev/null", "-T", "-p", "\(port)"] + options + ["--", destination, command])
     }
 }
