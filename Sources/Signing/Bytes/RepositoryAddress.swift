@@ -24,7 +24,9 @@ package struct RepositoryAddress: Sendable, Hashable, CustomStringConvertible {
         parts.removeFirst()
         parts.removeAll(where: \.isEmpty)
         if let last = parts.last, last.hasSuffix(".git") { parts[parts.count - 1] = String(last.dropLast(4)) }
-        guard host.contains("."), !parts.isEmpty, parts.allSatisfy({ $0 != "." && $0 != ".." && !$0.isEmpty }) else {
+        guard host.contains("."), !host.hasPrefix("."), !parts.isEmpty,
+            parts.allSatisfy({ $0 != "." && $0 != ".." && !$0.isEmpty })
+        else {
             return nil
         }
         path = parts
