@@ -24,6 +24,7 @@ package enum HelpExamples {
             ("pipectl run test --repository website --ref main", "from anywhere"),
         ],
         "releases": [("pipectl releases", ""), ("pipectl releases --repository website --json", "")],
+        "release": [("pipectl release", "the newest"), ("pipectl release 1.2.0", "")],
         "release show": [("pipectl release show", "the newest"), ("pipectl release show 1.2.0 --json", "")],
         "release notes": [
             ("pipectl release notes 1.2.0 > notes.md", ""),
