@@ -330,7 +330,7 @@ let package = Package(
         .target(
             name: "AppStore",
             dependencies: [
-                "Concurrency", "Delivery", "Pipeline",
+                "Concurrency", "Delivery", "Pipeline", "Results",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -431,7 +431,7 @@ let package = Package(
         // Publishes one release, so that a test can kill it.
         .executableTarget(
             name: "publish-once",
-            dependencies: ["Delivery", "ForgeConnection", "Pipeline"], path: "Tests/PublishOnce",
+            dependencies: ["Delivery", "Results", "ForgeConnection", "Pipeline"], path: "Tests/PublishOnce",
             swiftSettings: settings),
         .testTarget(
             name: "DeliveryTests",
@@ -447,7 +447,7 @@ let package = Package(
         .testTarget(
             name: "AppStoreTests",
             dependencies: [
-                "AppStore", "Delivery", "Pipeline", "TestBasics",
+                "AppStore", "Delivery", "Pipeline", "Results", "TestBasics",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "NIOCore", package: "swift-nio"),

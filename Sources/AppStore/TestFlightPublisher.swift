@@ -1,6 +1,7 @@
 package import AsyncHTTPClient
 package import Delivery
 import Foundation
+import Results
 package import Pipeline
 
 /// Brings a release's app to TestFlight, through App Store Connect, from any system.

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import ForgeConnection
 import Foundation
+import Results
 import NIOCore
 import NIOHTTP1
 import TestBasics

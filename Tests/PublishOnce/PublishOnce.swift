@@ -1,6 +1,7 @@
 import Delivery
 import ForgeConnection
 import Foundation
+import Results
 import Pipeline
 
 #if canImport(Glibc)

@@ -1,4 +1,5 @@
 import Delivery
+import Results
 import Foundation
 import NIOHTTP1
 import Pipeline
@@ -95,7 +96,7 @@ struct BuildTesting: Sendable {
     }
 
     /// How far testers have the build. External groups get it after Apple's review, which is asked for here.
-    func state(_ build: String, _ groups: [AppStoreResource<Group>]) async throws -> Publication.State {
+    func state(_ build: String, _ groups: [AppStoreResource<Group>]) async throws -> PublicationRecord.State {
         guard
             let detail = try await client.all(
                 .get("/v1/buildBetaDetails", ["filter[build]": build, "limit": "1"]), Detail.self

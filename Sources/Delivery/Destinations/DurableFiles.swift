@@ -11,6 +11,8 @@ import SystemPackage
 /// Files that are whole or not there, after a crash too. All of it blocks.
 enum DurableFiles {
     private static let piece = 1 << 20
+    /// The end of the names of files that are being written.
+    static let unfinished = ".part"
 
     /// Copies a file of a release and makes it durable.
     ///
@@ -34,7 +36,7 @@ enum DurableFiles {
 
     /// Writes a small file beside `path`, makes it durable and puts it in its place.
     static func write(_ bytes: some Sequence<UInt8>, to path: FilePath) throws {
-        let part = FilePath(path.string + ".part")
+        let part = FilePath(path.string + unfinished)
         let target = try FileDescriptor.open(
             part, .writeOnly, options: [.create, .truncate, .noFollow, .closeOnExec],
             permissions: [.ownerReadWrite, .groupRead, .otherRead])

@@ -1,5 +1,6 @@
 import Concurrency
 import Foundation
+import Results
 import SystemPackage
 
 /// Publishes into a folder of this machine: the files in a folder of the version's name, which is there whole or not at

@@ -1,4 +1,5 @@
 package import Foundation
+package import Results
 
 /// Brings releases to one destination.
 package protocol Publisher: Sendable {
@@ -77,24 +78,13 @@ package struct ReleaseFile: Sendable, Equatable, Codable {
 /// Where a release has been brought to.
 package struct Publication: Sendable, Equatable, Codable {
     /// How far its users have it.
-    package enum State: String, Sendable, Codable, CaseIterable {
-        /// All files are there.
-        case uploaded
-        /// The destination still works on it.
-        case processing
-        /// Testers can install it.
-        case testing
-        /// Everybody can install it.
-        case released
-    }
-
-    package var state: State
+    package var state: PublicationRecord.State
     /// The address of a page or file for people.
     package var address: String?
     /// A line for people that says how to install it, as in `brew install owner/tap/name`.
     package var install: String?
 
-    package init(state: State, address: String? = nil, install: String? = nil) {
+    package init(state: PublicationRecord.State, address: String? = nil, install: String? = nil) {
         self.state = state
         self.address = address
         self.install = install

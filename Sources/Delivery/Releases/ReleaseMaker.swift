@@ -55,6 +55,12 @@ struct ReleaseMaker {
         let sides = ReleaseSides(basis: basis, plan: plan, order: order, sources: service.sources)
         let path = service.folders.folder(of: version.version, commit: basis.commit, repository: basis.repository)
         let made = try await sides.make(of: files, by: signers)
+        let taken = Set(
+            (made.map(\.name) + [ReleaseManifest.fileName, ReleaseManifest.notesName]).map { $0.lowercased() })
+        if let file = files.first(where: { taken.contains($0.name.lowercased()) }) {
+            throw DeliveryProblem(
+                .invalid, "\(file.name) is the name of a file that pipectl makes for the release: rename the artifact")
+        }
         let folders = service.folders
         let kept = try await offThread {
             try folders.make(path) { folder in
@@ -84,7 +90,8 @@ struct ReleaseMaker {
             guard globs.isEmpty || globs.contains(where: { $0.matches(artifact.path) }) else { continue }
             let name = artifact.path.split(separator: "/").last.map(String.init) ?? artifact.path
             guard name.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"/\\\"'*?<>|:".utf8.contains($0) }),
-                !name.hasPrefix("."), !name.hasPrefix("-"), name.utf8.count <= 200
+                !name.hasPrefix("."), !name.hasPrefix("-"), !name.hasSuffix(DurableFiles.unfinished),
+                name.utf8.count <= 200
             else {
                 throw DeliveryProblem(
                     .invalid, "\"\(name)\" can't be the name of a release's file: use letters, digits and .-_+~")

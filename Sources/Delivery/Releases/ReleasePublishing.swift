@@ -22,11 +22,11 @@ struct ReleasePublishing {
             let made = try await service.index.release(
                 of: basis.commit, workflow: basis.workflow, repository: basis.repository)
         else { throw DeliveryProblem(.invalid, "this commit has no release: the step that makes it must run first") }
-        guard made.state != .yanked else {
-            throw DeliveryProblem(.conflict, "release \(made.version) was withdrawn; release another commit")
-        }
         let signers = try Signers(basis.plan.release?.signatures ?? [], order.secrets)
         let release = try await ReleaseSeal(service, made).seal(with: signers, say: say)
+        guard release.state != .yanked else {
+            throw DeliveryProblem(.conflict, "release \(release.version) was withdrawn; release another commit")
+        }
         let step = order.step.name
         try await record(.begun, nil, of: step, destination, release)
         let publisher = try await service.publishers(destination, basis.repository, order.secrets)
@@ -38,9 +38,7 @@ struct ReleasePublishing {
         let progress = StoredProgress(
             index: service.index, step: step, version: release.version, repository: release.repository)
         let publication = try await publisher.publish(content, progress: progress, say: say)
-        try await record(
-            PublicationRecord.State(rawValue: publication.state.rawValue) ?? .uploaded, publication, of: step,
-            destination, release)
+        try await record(publication.state, publication, of: step, destination, release)
         say(
             "published \(release.version) \(destination.inWords)"
                 + (publication.address.map { ": \($0)" } ?? ""))

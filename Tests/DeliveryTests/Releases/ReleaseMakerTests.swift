@@ -172,6 +172,11 @@ struct ReleaseMakerTests {
         await #expect(throws: ReleaseFailure.self) {
             _ = try await bench.perform(1, [bench.artifact("-rf", "1")])
         }
+        for name in ["SHA256SUMS", "notes.md", "app.part"] {
+            await #expect(throws: ReleaseFailure.self) {
+                _ = try await bench.perform(1, [bench.artifact("app.txt", "1"), bench.artifact(name, "2")])
+            }
+        }
         _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
         #expect(try await bench.index.move("1.0", of: "app", from: [.draft], to: .yanked, reason: "bad"))
         await #expect(throws: ReleaseFailure.self) { _ = try await bench.perform(2) }

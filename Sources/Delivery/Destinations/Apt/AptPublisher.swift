@@ -1,6 +1,7 @@
 import Concurrency
 import Crypto
 import Foundation
+import Results
 import SystemPackage
 
 /// Publishes the `.deb` files of a release into an apt repository in a folder of this machine.

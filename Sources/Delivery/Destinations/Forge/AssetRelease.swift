@@ -1,5 +1,6 @@
 import ForgeConnection
 import Foundation
+import Results
 
 /// A release as a forge shows it.
 struct ForgeRelease: Decodable, Sendable {

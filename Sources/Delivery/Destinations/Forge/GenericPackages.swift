@@ -1,5 +1,6 @@
 import ForgeConnection
 import Foundation
+import Results
 import SystemPackage
 
 /// The generic packages of a forge: files below a name and a version.

@@ -1,5 +1,6 @@
 import ForgeConnection
 import Foundation
+import Results
 
 /// One attempt to publish a release at GitLab, which has no drafts: the files go into the generic packages first, and one
 /// request then makes the release with links to all of them. Source: https://docs.gitlab.com/api/releases/

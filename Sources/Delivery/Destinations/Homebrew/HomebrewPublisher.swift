@@ -1,5 +1,6 @@
 import Concurrency
 import Foundation
+import Results
 import SystemPackage
 
 /// Publishes a formula into a Homebrew tap: one commit on top of the tap's branch, pushed with a lease.

@@ -1,5 +1,6 @@
 import Concurrency
 import Foundation
+import Results
 import SystemPackage
 
 /// Publishes into a folder of a host that ssh reaches: files go into a hidden folder beside, are compared there, and the

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Crypto
 import ForgeConnection
 import Foundation
+import Results
 import NIOCore
 import NIOHTTP1
 import SystemPackage
