@@ -28,11 +28,13 @@ struct ForgeAsset: Decodable, Sendable {
 
 /// What differs between forges whose releases hold assets.
 protocol ForgeReleaseService: Sendable {
-    /// The name that the forge gives an uploaded file.
-    func assetName(_ name: String) -> String
+    /// A name in a form that is the same for a file and for what the forge has made of its name.
+    func comparable(_ name: String) -> String
     /// The commit of a tag; nil if there is none.
     func commit(ofTag tag: String) async throws -> String?
-    func upload(_ file: ReleaseFile, to release: ForgeRelease) async throws
+    /// The files that the forge has of a release.
+    func assets(of release: ForgeRelease) async throws -> [ForgeAsset]
+    func upload(_ file: ReleaseFile, to release: ForgeRelease) async throws -> ForgeAsset
     /// Where the content of an asset is read.
     func address(of asset: ForgeAsset) -> String?
     func deletePath(_ asset: ForgeAsset, of release: ForgeRelease) -> String
@@ -122,13 +124,18 @@ struct AssetRelease: Sendable {
         let mayChange = isOwn && found.draft
         var isUploaded = false
         for isLast in [false, true] {
-            let assets = try await session.pages("\(releases)/\(found.id)/assets", of: ForgeAsset.self)
+            let assets = try await service.assets(of: found)
             for file in release.files {
-                let name = service.assetName(file.name)
-                if let asset = assets.first(where: { $0.name == name || $0.name == file.name }) {
-                    if try await isSame(asset, file) { continue }
-                    let isPart = asset.state == "starter" || asset.size < file.bytes
-                    guard mayChange, isPart, !isLast else { throw conflict("\(file.name) is there with other bytes") }
+                let name = service.comparable(file.name)
+                if let asset = assets.first(where: { service.comparable($0.name) == name }) {
+                    let isSame = try await isSame(asset, file)
+                    if isSame == true { continue }
+                    // In a draft of our own, what can't be read may be the part that an attempt before has left.
+                    let isPart = isSame == nil || asset.state == "starter" || asset.size < file.bytes
+                    guard mayChange, isPart, !isLast else {
+                        if isSame != nil { throw conflict("\(file.name) is there with other bytes") }
+                        throw DeliveryProblem(.unreachable, "\(file.name) is listed there, but can't be read yet")
+                    }
                     try await delete(service.deletePath(asset, of: found))
                 } else {
                     guard mayChange else { throw conflict("\(file.name) is missing there") }
@@ -136,7 +143,9 @@ struct AssetRelease: Sendable {
                         throw DeliveryProblem(.unreachable, "\(file.name) was uploaded and is not shown there")
                     }
                 }
-                try await orLookAgain { try await service.upload(file, to: found) }
+                let made = try await orLookAgain { try await service.upload(file, to: found) }
+                // The answer says that the forge has these bytes, so they need not be read once more.
+                if made.size == file.bytes { try await progress.set("asset \(made.id)", to: file.sha256) }
                 isUploaded = true
                 say("\(file.name) is uploaded: \(file.bytes) bytes")
             }
@@ -147,7 +156,8 @@ struct AssetRelease: Sendable {
     /// Has the next attempt look again where the forge says that something is there already.
     private func orLookAgain<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         do { return try await body() } catch let error as ForgeError
-            where error.status == 409 || (error.status == 422 && error.description.contains("already_exists"))
+            where error.status == 409
+            || (error.status == 422 && error.description.replacing("_", with: " ").contains("already exists"))
         {
             throw DeliveryProblem(.unreachable, PublishedName.shown(error.description))
         }
@@ -160,7 +170,8 @@ struct AssetRelease: Sendable {
         )
     }
 
-    private func isSame(_ asset: ForgeAsset, _ file: ReleaseFile) async throws -> Bool {
+    /// Whether an asset has the bytes of the file; nil if its content can't be read.
+    private func isSame(_ asset: ForgeAsset, _ file: ReleaseFile) async throws -> Bool? {
         guard asset.state == nil || asset.state == "uploaded", asset.size == file.bytes else { return false }
         if let digest = asset.digest { return digest == "sha256:\(file.sha256)" }
         // Without a digest it is read once, and noted.
@@ -170,9 +181,7 @@ struct AssetRelease: Sendable {
             throw DeliveryProblem(
                 .invalid, "the forge gives no address of its own for \(file.name), so it can't be checked")
         }
-        guard let content = try await session.content(at: address, most: file.bytes) else {
-            throw DeliveryProblem(.unreachable, "\(file.name) is listed there, but can't be read yet")
-        }
+        guard let content = try await session.content(at: address, most: file.bytes) else { return nil }
         guard content.sha256 == file.sha256 else { return false }
         try await progress.set(key, to: file.sha256)
         return true

@@ -5,9 +5,9 @@ import SystemPackage
 struct GitHubReleases: ForgeReleaseService {
     let session: ForgeSession
 
-    /// GitHub replaces other characters by dots.
-    func assetName(_ name: String) -> String {
-        String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber || "._+-@".contains($0)) ? $0 : "." })
+    /// GitHub replaces some characters by dots, and does not say which.
+    func comparable(_ name: String) -> String {
+        String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) ? $0 : "." })
     }
 
     func commit(ofTag tag: String) async throws -> String? {
@@ -23,15 +23,20 @@ struct GitHubReleases: ForgeReleaseService {
             "\(session.project)/git/tags/\(ForgeRequest.part(ref.object.sha))", Ref.self)?.object.sha
     }
 
-    func upload(_ file: ReleaseFile, to release: ForgeRelease) async throws {
+    func assets(of release: ForgeRelease) async throws -> [ForgeAsset] {
+        try await session.pages("\(session.project)/releases/\(release.id)/assets", of: ForgeAsset.self)
+    }
+
+    func upload(_ file: ReleaseFile, to release: ForgeRelease) async throws -> ForgeAsset {
         guard let template = release.uploadUrl, session.isOwn(template) else {
             throw ForgeError(.badAnswer, "the forge gives no upload address of its own")
         }
         let address = String(template.prefix { $0 != "{" && $0 != "?" })
-        _ = try await session.send(
+        return try await session.send(
             ForgeRequest(
                 method: .post, path: "/assets", query: ["name": file.name],
-                upload: ForgeUpload(FileBytes(FilePath(file.path), length: file.bytes)), address: address))
+                upload: ForgeUpload(FileBytes(FilePath(file.path), length: file.bytes)), address: address)
+        ).decode(ForgeAsset.self)
     }
 
     func address(of asset: ForgeAsset) -> String? { asset.url }

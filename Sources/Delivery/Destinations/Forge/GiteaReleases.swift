@@ -6,7 +6,7 @@ import SystemPackage
 struct GiteaReleases: ForgeReleaseService {
     let session: ForgeSession
 
-    func assetName(_ name: String) -> String { name }
+    func comparable(_ name: String) -> String { name }
 
     func commit(ofTag tag: String) async throws -> String? {
         struct Ref: Decodable, Sendable {
@@ -21,7 +21,12 @@ struct GiteaReleases: ForgeReleaseService {
         return found.object.type == "commit" ? found.object.sha : nil
     }
 
-    func upload(_ file: ReleaseFile, to release: ForgeRelease) async throws {
+    /// This list has no pages.
+    func assets(of release: ForgeRelease) async throws -> [ForgeAsset] {
+        try await session.found("\(session.project)/releases/\(release.id)/assets", [ForgeAsset].self) ?? []
+    }
+
+    func upload(_ file: ReleaseFile, to release: ForgeRelease) async throws -> ForgeAsset {
         // A form, which all versions take.
         let boundary = "pipectl-\(UUID().uuidString)"
         let before =
@@ -30,10 +35,11 @@ struct GiteaReleases: ForgeReleaseService {
         let content = FileBytes(
             FilePath(file.path), length: file.bytes, before: Array(before.utf8),
             after: Array("\r\n--\(boundary)--\r\n".utf8))
-        _ = try await session.send(
+        return try await session.send(
             ForgeRequest(
                 method: .post, path: "\(session.project)/releases/\(release.id)/assets", query: ["name": file.name],
-                upload: ForgeUpload(content, type: "multipart/form-data; boundary=\(boundary)")))
+                upload: ForgeUpload(content, type: "multipart/form-data; boundary=\(boundary)"))
+        ).decode(ForgeAsset.self)
     }
 
     func address(of asset: ForgeAsset) -> String? { asset.browserDownloadUrl }
