@@ -24,7 +24,9 @@ public struct Xcode: Sendable, Equatable {
 
     /// A project, with one of its shared schemes.
     ///
-    /// - Parameter project: The path of the `.xcodeproj`, below the workspace of the run.
+    /// - Parameters:
+    ///   - project: The path of the `.xcodeproj`, below the workspace of the run.
+    ///   - scheme: The name of the scheme.
     public init(project: String, scheme: String) {
         container = ["-project", project]
         self.scheme = scheme
@@ -32,7 +34,9 @@ public struct Xcode: Sendable, Equatable {
 
     /// An Xcode workspace, with one of its shared schemes.
     ///
-    /// - Parameter workspace: The path of the `.xcworkspace`, below the workspace of the run.
+    /// - Parameters:
+    ///   - workspace: The path of the `.xcworkspace`, below the workspace of the run.
+    ///   - scheme: The name of the scheme.
     public init(workspace: String, scheme: String) {
         container = ["-workspace", workspace]
         self.scheme = scheme
