@@ -212,9 +212,31 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: settings),
         .target(
+            name: "CrashReports",
+            dependencies: ["ForeignText", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: settings),
+        .target(
+            name: "Tasks",
+            dependencies: [
+                "CrashReports", "ForeignText", "Pipeline", "Results", "TerminalText",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "TaskService",
+            dependencies: [
+                "AppStore", "Archive", "Concurrency", "Control", "CrashReports", "DaemonLog", "Delivery",
+                "ForgeConnection", "Forges", "Git", "Landing", "Pipeline", "Preparing", "Results", "Running", "Sandbox",
+                "StateFiles", "Store", "Tasks", "TerminalText", "TestIntegrity", "Watching", "WorkflowPrograms",
+                "Workspaces",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .target(
             name: "Daemon",
             dependencies: [
-                "AppStore", "Archive", "CAllocator", "Concurrency", "Control", "DaemonLog", "Delivery", "Diagnostics",
+                "AppStore", "Archive", "CAllocator", "Concurrency", "CrashReports", "Control", "DaemonLog", "Delivery",
+                "Diagnostics", "TaskService", "Tasks",
                 "Engine",
                 "Evaluating", "ForgeConnection", "Forges", "Listening", "Git", "LandedChanges", "Landing", "MergeQueue",
                 "Pages", "Pipeline", "Preparing", "ProofKeys",
@@ -409,6 +431,12 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             path: "Tests/TestForge", swiftSettings: settings),
+        .testTarget(
+            name: "CrashReportsTests",
+            dependencies: ["CrashReports", "TestBasics"], swiftSettings: settings),
+        .testTarget(
+            name: "TasksTests",
+            dependencies: ["CrashReports", "Pipeline", "Results", "Tasks", "TestBasics"], swiftSettings: settings),
         .testTarget(
             name: "ForgesTests",
             dependencies: [

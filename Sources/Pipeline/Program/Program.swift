@@ -13,6 +13,8 @@
 struct Program: Sendable {
     let workflows: [Workflow]
     var landings: [LandingDeclaration] = []
+    var tasks: TasksDeclaration?
+    var rules: [Rule] = []
 
     func run(_ arguments: [String]) async {
         do {
@@ -41,7 +43,9 @@ struct Program: Sendable {
         case .describe:
             let landings = landings.isEmpty ? nil : landings
             try save(
-                ProgramDescription(workflows: workflows.map(\.declaration), landings: landings),
+                ProgramDescription(
+                    workflows: workflows.map(\.declaration), landings: landings, tasks: tasks,
+                    rules: rules.isEmpty ? nil : rules),
                 to: option("--output"))
         case .plan:
             let plan = try workflow(named: option("--workflow")).plan(for: context(at: option("--context")))

@@ -19,10 +19,19 @@ public struct ProgramDescription: Sendable, Equatable, Codable {
     public var workflows: [WorkflowDeclaration]
     /// How changes land in branches; nil: no landing is declared.
     public var landings: [LandingDeclaration]?
+    /// What agents are given to do; nil: nothing.
+    public var tasks: TasksDeclaration?
+    /// The rules that a machine can check; nil: none.
+    public var rules: [Rule]?
 
     /// A description in the present ``formatVersion``.
-    public init(workflows: [WorkflowDeclaration], landings: [LandingDeclaration]? = nil) {
+    public init(
+        workflows: [WorkflowDeclaration], landings: [LandingDeclaration]? = nil, tasks: TasksDeclaration? = nil,
+        rules: [Rule]? = nil
+    ) {
         self.workflows = workflows
         self.landings = landings
+        self.tasks = tasks
+        self.rules = rules
     }
 }

@@ -92,6 +92,8 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
     public var fix: FixRecord?
     /// The attempts at fixing this run's failure; nil if there are none.
     public var fixes: FixSeries?
+    /// The run's part in a task, and what came of it; nil for other runs.
+    public var task: TaskOutcome?
     /// The machine that it ran on.
     public var box: Machine
 

@@ -25,6 +25,8 @@ public enum RunKind: Sendable, Equatable {
     ///
     /// The commit of each is the one in the queue that completes it.
     case landing([MergedChange])
+    /// Lets an agent work on a task, or checks what it made.
+    case task(TaskRole)
 
     /// What a rerun repeats.
     public struct Rerun: Sendable, Equatable {
@@ -74,7 +76,7 @@ extension RunRequest {
     /// The kind of background run; nil for other runs.
     public var background: BackgroundRun? {
         switch kind {
-        case .triggered, .manual, .rerun, .fix, .landing: nil
+        case .triggered, .manual, .rerun, .fix, .landing, .task: nil
         case .warmUp: .warmUp
         case .cleanBuild: .cleanBuild
         case .bisect: .bisect
@@ -85,6 +87,11 @@ extension RunRequest {
     /// The run's part in fixing another run; nil for other runs.
     public var fix: FixRole? {
         if case .fix(let role) = kind { role } else { nil }
+    }
+
+    /// The run's part in a task; nil for other runs.
+    public var task: TaskRole? {
+        if case .task(let role) = kind { role } else { nil }
     }
 
     /// The changes of the merge queue that it tests together; nil for other runs.

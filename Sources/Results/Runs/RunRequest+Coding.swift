@@ -7,7 +7,8 @@ extension RunRequest: Codable {
         case repository, workflow, event, ref, branch, head, definitionCommit, previous, change, mergedChanges
         case parameters, onlySteps, onlyTests, nonce, subject, concurrency, runsAtMostOnce, source
         case refusesProofs, isForeground, isClean, isForAgent, askedBy
-        case kind, rerunOf, origin, repetition, resumes, upkeep, isMissed, warmRun, warmFailed, learning, fix, landing
+        case kind, rerunOf, origin, repetition, resumes, upkeep, isMissed, warmRun, warmFailed, learning, fix, landing,
+            task
     }
 
     /// A kind of which nothing but its name is written.
@@ -47,6 +48,7 @@ extension RunRequest: Codable {
         _ values: KeyedDecodingContainer<Key>, _ event: Trigger.Event, _ nonce: String
     ) throws -> RunKind {
         if let role = try values.decodeIfPresent(FixRole.self, forKey: .fix) { return .fix(role) }
+        if let role = try values.decodeIfPresent(TaskRole.self, forKey: .task) { return .task(role) }
         if let changes = try values.decodeIfPresent([MergedChange].self, forKey: .landing) { return .landing(changes) }
         switch try values.decodeIfPresent(BackgroundRun.self, forKey: .upkeep) {
         case .warmUp: return .warmUp(isMissed: try values.decodeIfPresent(Bool.self, forKey: .isMissed) ?? false)
@@ -122,6 +124,7 @@ extension RunRequest: Codable {
         case .flakeProbe(let number): try values.encode(number, forKey: .learning)
         case .fix(let role): try values.encode(role, forKey: .fix)
         case .landing(let changes): try values.encode(changes, forKey: .landing)
+        case .task(let role): try values.encode(role, forKey: .task)
         }
     }
 }

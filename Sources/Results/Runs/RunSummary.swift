@@ -66,6 +66,8 @@ public struct RunSummary: Sendable, Equatable, Codable, Identifiable {
     public var fix: FixRole?
     /// How far the attempts at fixing its failure are; nil if there are none.
     public var fixState: FixSeries.State?
+    /// The run's part in a task; nil for other runs.
+    public var task: TaskRole?
 
     /// Seconds from start to end; nil unless both times are known.
     public var duration: Double? {

@@ -143,7 +143,7 @@ extension VerdictWait {
             else { return false }
             // A partial run says nothing about the other steps, nor about missing tests.
             return !run.request.isPartial
-        case .manual, .cleanBuild, .bisect, .flakeProbe, .fix, .landing: return false
+        case .manual, .cleanBuild, .bisect, .flakeProbe, .fix, .landing, .task: return false
         }
     }
 
