@@ -170,7 +170,7 @@ let package = Package(
                 "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "ForgeConnection", "Forges",
                 "Listening", "Git",
                 "Pipeline", "PlanOrder", "PlanRules", "ProofKeys", "Reports", "Results", "Sandbox", "Settings",
-                "StateFiles", "Store", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
+                "StateFiles", "Store", "Tasks", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
@@ -178,7 +178,7 @@ let package = Package(
             name: "Evaluating",
             dependencies: [
                 "Archive", "Control", "DaemonLog", "Diagnostics", "Engine", "Git", "Pipeline", "Preparing", "Reports",
-                "Results", "Sandbox", "StateFiles", "Store", "TerminalText", "TestIntegrity", "Watching",
+                "Results", "Sandbox", "StateFiles", "Store", "Tasks", "TerminalText", "TestIntegrity", "Watching",
                 "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -188,7 +188,7 @@ let package = Package(
             dependencies: [
                 "Archive", "Concurrency", "Control", "DaemonLog", "Delivery", "Engine", "Evaluating", "Git", "Masking",
                 "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Sandbox", "Secrets", "StateFiles",
-                "Store", "TerminalText", "TestIntegrity", "Watching", "WorkflowPrograms", "Workspaces",
+                "Store", "Tasks", "TerminalText", "TestIntegrity", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -537,7 +537,7 @@ let package = Package(
             ],
             exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(
-            name: "ReportsTests", dependencies: ["Pipeline", "Reports", "Results", "TestSupport"],
+            name: "ReportsTests", dependencies: ["Pipeline", "Reports", "Results", "TerminalText", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "SandboxTests",

@@ -5,6 +5,7 @@ package import MCP
 import Reports
 import Results
 import Store
+import TerminalText
 
 /// Reports of runs, and the JSON schemas of answers, as MCP resources.
 package struct ReportResources: ResourceProvider {

@@ -5,6 +5,7 @@ package import MCP
 import Reports
 import Results
 import StateFiles
+import TerminalText
 
 /// The tools that an agent may call. Each makes one call into the library and has a bounded answer.
 package struct Toolbox: Sendable {

@@ -2,6 +2,7 @@ package import Control
 import Foundation
 import Reports
 package import Results
+import TerminalText
 
 /// The output of a wait: the verdict, the runs that count, and the bundle of the run that decided it.
 package struct VerdictDocument {

@@ -3,7 +3,6 @@ import Preparing
 import Evaluating
 import Archive
 import Concurrency
-import Reports
 import Results
 import Store
 import Engine
@@ -13,6 +12,7 @@ import Logging
 import Pipeline
 import Sandbox
 import SystemPackage
+import TerminalText
 
 /// The input of steps that review a change: the difference, the rules, and findings of earlier reviews.
 struct ReviewMaterial: Sendable {

@@ -1,4 +1,3 @@
-import Reports
 package import Results
 import TerminalText
 import Foundation

@@ -1,4 +1,5 @@
 import Results
+import TerminalText
 
 /// A bundle as Markdown. Names and texts of the change can't become markup.
 struct BundleMarkdown {

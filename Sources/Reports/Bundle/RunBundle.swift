@@ -1,4 +1,5 @@
 public import Results
+import TerminalText
 
 /// What must change before a run passes, as one document of limited size, for the person or agent who changes it.
 ///

@@ -1,6 +1,7 @@
 @testable import Reports
 @testable import Results
 import Pipeline
+import TerminalText
 import Testing
 
 /// Untrusted text is between marks that its author can't know.
