@@ -41,8 +41,11 @@ public struct CrashReport: Sendable, Equatable, Codable {
     public struct Frame: Sendable, Equatable, Codable {
         /// The name of the file that has the code: `Shop`, `libswiftCore.dylib`.
         public var image: String?
-        /// Relative to the start of the image; nil if the report has none.
+        /// Of an instruction of the call, relative to the start of the image; nil if the report has none.
+        ///
+        /// A return address belongs to the instruction after the call, so readers take one from it.
         public var offset: UInt64?
+        /// Without its offset; it may be a mangled name.
         public var function: String?
         /// As the compiler knew it; often an absolute path of another machine.
         public var file: String?
