@@ -36,3 +36,41 @@ public struct Rule: Sendable, Equatable, Codable {
         self.source = source
     }
 }
+
+extension Rule {
+    /// Everything that is wrong with the declaration.
+    package var problems: [String] {
+        var problems: [String] = []
+        func report(_ problem: String) { problems.append("the rule \"\(text.prefix(100))\" is unusable: \(problem)") }
+        if text.allSatisfy(\.isWhitespace) || text.utf8.count > 500 || text.contains(where: \.isNewline) {
+            report("its text is empty, not one line, or longer than 500 bytes")
+        }
+        do throws(LinePatternProblem) { _ = try LinePattern(pattern) } catch { report(error.description) }
+        for glob in files + except {
+            do throws(GlobProblem) { _ = try Glob(glob) } catch { report(error.description) }
+        }
+        if let source {
+            let parts = source.split(separator: "/", omittingEmptySubsequences: false)
+            if source.isEmpty || parts.contains(where: { ["", ".", ".."].contains($0) }) || source.utf8.contains(0) {
+                report("\"\(source)\" is not the path of a file of the repository; write says: \"AGENTS.md\"")
+            }
+        }
+        return problems
+    }
+
+    /// The line of the file ``source`` that states the rule, from 1; nil if none does.
+    ///
+    /// Case, white space and emphasis are not compared.
+    package func citation(in content: String) -> (line: Int, text: String)? {
+        let wanted = Self.plain(text)
+        guard !wanted.isEmpty else { return nil }
+        // By scalars, since a carriage return and a line feed are one character.
+        let lines = content.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+        let number = lines.firstIndex { Self.plain($0).contains(wanted) }
+        return number.map { ($0 + 1, lines[$0]) }
+    }
+
+    private static func plain(_ text: some StringProtocol) -> String {
+        text.lowercased().filter { !"*_`".contains($0) }.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+}

@@ -85,7 +85,7 @@ enum Includes {
     static func words(of text: String) -> [String] {
         var words: [String] = []
         var fence: (mark: Character, count: Int)?
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+        for line in text.feedLines {
             let body = line.drop { $0 == " " || $0 == "\t" }
             if let mark = body.first, mark == "`" || mark == "~" {
                 let count = body.prefix { $0 == mark }.count
@@ -98,7 +98,7 @@ enum Includes {
                     continue
                 }
             }
-            if fence == nil { words += self.words(ofLine: withoutCode(line)) }
+            if fence == nil { words += self.words(ofLine: withoutCode(line[...])) }
         }
         return words
     }
