@@ -16,8 +16,10 @@ public struct DebugFiles: Sendable, Equatable {
 
     public init() {}
 
-    /// Looks through a folder. Links are not followed.
-    public init(below folder: String) {
+    public init(below folder: String) { add(below: folder) }
+
+    /// Looks through a folder. Links are not followed. It blocks.
+    public mutating func add(below folder: String) {
         guard
             let walk = FileManager.default.enumerator(
                 at: URL(filePath: folder), includingPropertiesForKeys: [.isRegularFileKey, .fileSizeKey],
@@ -33,6 +35,12 @@ public struct DebugFiles: Sendable, Equatable {
             else { continue }
             add(file.path, size: size)
         }
+    }
+
+    /// Looks at one file. It blocks.
+    public mutating func add(file path: String) {
+        let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+        if let size, size > 64 { add(path, size: size) }
     }
 
     private mutating func add(_ path: String, size: Int) {
