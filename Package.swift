@@ -170,7 +170,8 @@ let package = Package(
                 "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "ForgeConnection", "Forges",
                 "Listening", "Git",
                 "Pipeline", "PlanOrder", "PlanRules", "ProofKeys", "Reports", "Results", "Sandbox", "Settings",
-                "StateFiles", "Store", "Tasks", "TerminalText", "Watching", "WorkflowPrograms", "Workspaces",
+                "StateFiles", "Store", "Tasks", "TerminalText", "TestIntegrity", "Watching",
+                "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
@@ -249,6 +250,13 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(name: "SystemCalls", swiftSettings: settings),
+        .target(
+            name: "AgentWork",
+            dependencies: [
+                "Concurrency", "Engine", "MCP", "Pipeline", "Results", "Sandbox", "SystemCalls", "TerminalText",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
         .target(
             name: "StateFiles",
             dependencies: ["SystemCalls", .product(name: "SystemPackage", package: "swift-system")],

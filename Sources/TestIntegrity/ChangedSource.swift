@@ -46,17 +46,30 @@ public enum TestPaths {
     public static func isTest(_ path: String) -> Bool {
         let parts = path.split(separator: "/").map { $0.lowercased() }
         guard let name = parts.last, let dot = name.lastIndex(of: ".") else { return false }
-        let stem = name[..<dot]
         guard languages.contains(String(name[name.index(after: dot)...])) else { return false }
-        if parts.dropLast().contains(where: { folder in
+        return isInTestFolder(parts) || isNamedAsTest(name, stem: name[..<dot]) || name.hasSuffix(".rs")
+    }
+
+    /// Whether the program is the same without the file: it is a test, or something that only tests read.
+    public static func isOnlyForTests(_ path: String) -> Bool {
+        let parts = path.split(separator: "/").map { $0.lowercased() }
+        guard let name = parts.last else { return false }
+        if isInTestFolder(parts) { return true }
+        guard isTest(path), let dot = name.lastIndex(of: ".") else { return false }
+        // Other files of Rust have tests beside the code that they test.
+        return isNamedAsTest(name, stem: name[..<dot])
+    }
+
+    private static func isInTestFolder(_ parts: [String]) -> Bool {
+        parts.dropLast().contains { folder in
             ["test", "tests", "spec", "specs", "__tests__", "testing"].contains(folder) || folder.hasSuffix("tests")
                 || folder.hasSuffix("-test") || folder.hasSuffix("_test") || folder.hasSuffix("_tests")
-        }) {
-            return true
         }
-        return stem.hasPrefix("test_") || stem.hasSuffix("_test") || stem.hasSuffix("_tests") || stem.hasSuffix("tests")
+    }
+
+    private static func isNamedAsTest(_ name: String, stem: Substring) -> Bool {
+        stem.hasPrefix("test_") || stem.hasSuffix("_test") || stem.hasSuffix("_tests") || stem.hasSuffix("tests")
             || stem.hasSuffix(".test") || stem.hasSuffix(".spec") || stem.hasSuffix("test") && name.hasSuffix(".swift")
-            || name.hasSuffix(".rs")
     }
 
     private static let languages: Set<String> = [

@@ -1,3 +1,4 @@
+import SystemCalls
 internal import Synchronization
 
 /// The open connections of a daemon, whose number is limited.

@@ -1,3 +1,4 @@
+import SystemCalls
 /// The connection of one client, from its first request to its end.
 struct DaemonConnection<Request: Codable & Sendable, Response: Codable & Sendable>: Sendable {
     private let socket: StreamSocket

@@ -1,3 +1,4 @@
+import SystemCalls
 internal import Synchronization
 
 /// Splits the bytes from a socket into lines. For one task at a time.

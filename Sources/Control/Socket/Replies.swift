@@ -1,3 +1,4 @@
+import SystemCalls
 /// Sends the replies of a handler to the client, one line each.
 public struct Replies<Response: Codable & Sendable>: Sendable {
     let writer: LineWriter

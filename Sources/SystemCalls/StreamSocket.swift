@@ -1,14 +1,13 @@
-import SystemCalls
-internal import Foundation
+package import Foundation
 
-/// A connected or listening Unix socket. It suspends the task where others block a thread.
-final class StreamSocket: Sendable {
-    let descriptor: Descriptor
+/// A connected or listening socket. It suspends the task where others block a thread.
+package final class StreamSocket: Sendable {
+    package let descriptor: Descriptor
     private let readable: Readiness
     private let writable: Readiness
 
     /// Takes ownership of `number`.
-    init(adopting number: Int32) {
+    package init(adopting number: Int32) {
         descriptor = Descriptor(number)
         _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
         _ = fcntl(number, F_SETFD, FD_CLOEXEC)
@@ -22,18 +21,19 @@ final class StreamSocket: Sendable {
 
     deinit { close() }
 
-    static func make() throws(SystemFailure) -> StreamSocket {
+    /// - Parameter family: `AF_UNIX`, or that of an address of the network.
+    package static func make(family: Int32 = AF_UNIX) throws(SystemFailure) -> StreamSocket {
         #if os(Linux)
-            let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            let number = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #else
-            let number = socket(AF_UNIX, SOCK_STREAM, 0)
+            let number = socket(family, SOCK_STREAM, 0)
         #endif
         guard number >= 0 else { throw SystemFailure("socket") }
         return StreamSocket(adopting: number)
     }
 
     /// Ends both directions at once. The descriptor is closed with its last user.
-    func close() {
+    package func close() {
         _ = shutdown(descriptor.number, Int32(SHUT_RDWR))
         readable.close()
         writable.close()
@@ -42,22 +42,56 @@ final class StreamSocket: Sendable {
     // MARK: Addresses
 
     /// `errno` of `connect(2)`, 0 if it succeeded. A Unix socket connects at once or not at all.
-    func connect(to path: String) -> Int32 {
+    package func connect(to path: String) -> Int32 {
         UnixAddress.with(path) { Glue.connect(descriptor.number, $0, $1) == 0 ? 0 : errno } ?? ENAMETOOLONG
     }
 
+    /// Connects to an address of the network and waits for the answer. Throws `CancellationError` and
+    /// ``SystemFailure``.
+    package func connect(to target: NetworkTarget) async throws {
+        let code = target.withAddress { Glue.connect(descriptor.number, $0, $1) == 0 ? 0 : errno }
+        guard code == EINPROGRESS else {
+            if code != 0 { throw SystemFailure("connect", code) }
+            return
+        }
+        await writable.wait()
+        try Task.checkCancellation()
+        var (result, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+        guard getsockopt(descriptor.number, SOL_SOCKET, SO_ERROR, &result, &size) == 0 else {
+            throw SystemFailure("getsockopt")
+        }
+        guard result == 0 else { throw SystemFailure("connect", result) }
+    }
+
     /// `errno` of `bind(2)`, 0 if it succeeded.
-    func bind(to path: String) -> Int32 {
+    package func bind(to path: String) -> Int32 {
         UnixAddress.with(path) { Glue.bind(descriptor.number, $0, $1) == 0 ? 0 : errno } ?? ENAMETOOLONG
     }
 
-    func listen() throws(SystemFailure) {
+    /// The same for an address of this machine; port 0 is any that is free.
+    package func bind(to target: NetworkTarget) -> Int32 {
+        target.withAddress { Glue.bind(descriptor.number, $0, $1) == 0 ? 0 : errno }
+    }
+
+    /// The port to which the socket is bound; nil for a Unix socket.
+    package var port: UInt16? {
+        var address = sockaddr_in6()
+        var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        let code = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor.number, $0, &size) }
+        }
+        guard code == 0, [AF_INET, AF_INET6].contains(Int32(address.sin6_family)) else { return nil }
+        // Both families have it at the same place.
+        return UInt16(bigEndian: address.sin6_port)
+    }
+
+    package func listen() throws(SystemFailure) {
         guard Glue.listen(descriptor.number, 128) == 0 else { throw SystemFailure("listen") }
     }
 
     /// The next connection; `nil` when the task is cancelled. Throws the error of `accept(2)`, which may be temporary
     /// (`EMFILE`).
-    func accept() async throws(SystemFailure) -> StreamSocket? {
+    package func accept() async throws(SystemFailure) -> StreamSocket? {
         while !Task.isCancelled {
             let number = Glue.accept(descriptor.number)
             if number >= 0 { return StreamSocket(adopting: number) }
@@ -71,7 +105,7 @@ final class StreamSocket: Sendable {
     }
 
     /// The user on the other end, as the kernel recorded it when the connection was made.
-    var peerUser: uid_t? {
+    package var peerUser: uid_t? {
         #if os(Linux)
             // struct ucred { pid_t pid; uid_t uid; gid_t gid; } (unix(7)), which Swift does not import.
             var credentials: (pid: Int32, uid: UInt32, gid: UInt32) = (0, 0, 0)
@@ -88,7 +122,7 @@ final class StreamSocket: Sendable {
     // MARK: Bytes
 
     /// Appends what has arrived to `buffer`; `false` at the end. Throws `CancellationError`.
-    func read(into buffer: inout [UInt8]) async throws -> Bool {
+    package func read(into buffer: inout [UInt8]) async throws -> Bool {
         while true {
             try Task.checkCancellation()
             switch receive(into: &buffer) {
@@ -99,7 +133,7 @@ final class StreamSocket: Sendable {
     }
 
     /// Bytes appended to `buffer`, 0 at the end (a broken connection is one too), `nil` if nothing has arrived.
-    func receive(into buffer: inout [UInt8]) -> Int? {
+    package func receive(into buffer: inout [UInt8]) -> Int? {
         withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { chunk in
             while true {
                 let count = recv(descriptor.number, chunk.baseAddress, chunk.count, 0)
@@ -117,7 +151,7 @@ final class StreamSocket: Sendable {
     }
 
     /// Writes all of `bytes`, waiting while the other side is slow. Throws `CancellationError` and ``SystemFailure``.
-    func write(_ bytes: [UInt8]) async throws {
+    package func write(_ bytes: [UInt8]) async throws {
         var sent = 0
         while sent < bytes.count {
             try Task.checkCancellation()
@@ -129,8 +163,11 @@ final class StreamSocket: Sendable {
         }
     }
 
+    /// Tells the other side that nothing more comes; it may still send.
+    package func endWriting() { _ = shutdown(descriptor.number, Int32(SHUT_WR)) }
+
     /// Writes what the kernel accepts without waiting: a last message to a client that may not read it.
-    func writeNow(_ bytes: [UInt8]) { _ = send(bytes[...]) }
+    package func writeNow(_ bytes: [UInt8]) { _ = send(bytes[...]) }
 
     private func send(_ bytes: ArraySlice<UInt8>) -> Result<Int, SystemFailure> {
         #if os(Linux)
@@ -146,7 +183,7 @@ final class StreamSocket: Sendable {
     }
 
     /// Whether the other side has closed the connection, and not only ended its direction.
-    var hasHungUp: Bool {
+    package var hasHungUp: Bool {
         var request = pollfd(fd: descriptor.number, events: 0, revents: 0)
         return poll(&request, 1, 0) > 0 && request.revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0
     }

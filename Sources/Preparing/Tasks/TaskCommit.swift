@@ -1,0 +1,19 @@
+package import Results
+
+/// The names that commits and refs of tasks have.
+package enum TaskCommit {
+    package static let name = "pipectl task"
+    /// The trailer at the end of a commit's message.
+    package static let trailer = "Pipectl-Task"
+    /// The refs of tries in the daemon's own store, below which each task has a folder.
+    package static let refs = "refs/pipectl/tasks/"
+
+    /// The ref that keeps a try.
+    package static func ref(of task: TaskID, attempt: Int) -> String { "\(refs)\(task)/\(attempt)" }
+
+    /// The ref that keeps the target with the tests of a try.
+    package static func testsRef(of task: TaskID, attempt: Int) -> String { "\(refs)\(task)/\(attempt)-tests" }
+
+    /// The branch of a task's change, which is also the change's name.
+    package static func branch(of task: TaskID) -> String { "pipectl/task-\(task)" }
+}
