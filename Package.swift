@@ -493,6 +493,8 @@ let package = Package(
         .testTarget(
             name: "DaemonLogTests", dependencies: ["DaemonLog", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
+        .testTarget(
+            name: "AgentWorkTests", dependencies: ["AgentWork", "SystemCalls", "TestBasics"], swiftSettings: settings),
         .testTarget(name: "ConcurrencyTests", dependencies: ["Concurrency", "TestBasics"], swiftSettings: settings),
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
         .testTarget(

@@ -32,8 +32,9 @@ package struct RunFacts: Sendable {
         TrustFacts(
             isWorkingTree: request.isWorkingTree, subject: request.subjectInWords, mergedInto: mergedInto,
             defaultBranch: defaultBranch, isRelease: declaration.runsAtMostOnce, author: author,
-            otherAuthors: otherAuthors, contributor: contributor, changedPaths: broughtPaths, rule: declaration.approval
-        )
+            otherAuthors: otherAuthors, contributor: contributor, changedPaths: broughtPaths,
+            rule: declaration.approval,
+            task: request.task)
     }
 }
 
@@ -77,8 +78,10 @@ extension RunPreparation {
                 // Without a common history everything is new. The tip serves as well as an empty tree would.
                 brought = try store.diff(from: try store.mergeBase(tested, tip) ?? tip, to: tested)
             }
-            // A fix is its change's: who may bring the one may bring the other.
-            let pushed = try request.fix?.isMaking == false ? store.commit(head).parents.first ?? head : head
+            // A fix is its change's: who may bring the one may bring the other. A try is the target's in the same way.
+            let pushed =
+                try request.fix?.isMaking == false
+                ? store.commit(head).parents.first ?? head : request.task == nil ? head : definitionCommit
             return RunFacts(
                 tested: tested, tree: commit.tree, commitTime: Int(commit.committer.time.timeIntervalSince1970),
                 definitionCommit: source, definitionTree: definitionTree,

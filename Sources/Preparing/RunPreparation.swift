@@ -31,6 +31,8 @@ package struct RunPreparation: Sendable {
     package var notes: [Finding]
     /// The version, if the plan makes a release.
     package var version: ReleaseVersion?
+    /// The task that an agent works on in this run; nil for other runs, also for those that test what it made.
+    package var task: TaskRecord?
 
     package init(
         tested: OID, tree: OID, commitTime: Int, context: PlanContext, declaration: WorkflowDeclaration, plan: Plan,
@@ -58,12 +60,14 @@ extension RunPreparation {
     ///
     /// - Parameters:
     ///   - rules: Which branches are protected, and what needs approval.
+    ///   - task: Returns the task that an agent works on.
     ///   - tests: Returns the test history; called if the workflow reads the context.
     ///   - contributor: Returns who brings the code, as a connected forge says.
     ///   - approved: Returns the approval that is valid for a binding.
     /// - Throws: ``EarlyVerdict`` if the verdict is known without a step, or a person must approve first.
     package static func make(
         _ run: QueuedRun, in repository: WatchedRepository, programs: ProgramCache, rules: TrustRules = TrustRules(),
+        task: @Sendable (TaskID) async throws -> TaskRecord? = { _ in nil },
         tests: @Sendable (RunFacts) async -> TestHistory = { _ in TestHistory() },
         contributor: @Sendable (RunFacts) async throws -> Contributor? = { _ in nil },
         approved: @Sendable (_ binding: String) async throws -> Approval? = { _ in nil }
@@ -89,6 +93,7 @@ extension RunPreparation {
                     tested: facts.tested)
             }
             let approval = try await word(on: decision, run, facts, approved)
+            let record = try await taskRecord(of: request, task)
             if declaration.readsContext { context.tests = await tests(facts) }
             let wholePlan = try await program.plan(workflow: request.workflow, context: context)
             try limits.check(wholePlan, decision.trust)
@@ -97,15 +102,16 @@ extension RunPreparation {
             var preparation = RunPreparation(
                 tested: facts.tested, tree: facts.tree, commitTime: facts.commitTime, context: context,
                 declaration: declaration,
-                plan: try part(of: wholePlan, for: request, declaration, tested: facts.tested),
+                plan: try part(of: wholePlan, for: request, declaration, record, tested: facts.tested),
                 wholePlan: wholePlan, program: program,
                 definition: Report.Definition(
                     commit: facts.definitionCommit.hex, tree: facts.definitionTree.hex,
                     toolchain: programs.toolchain.version),
-                trust: decision.trust, approval: approval,
-                editsDefinition: !edited.isEmpty && request.fix == nil,
+                // What an agent does to the files of the target is not merged, whatever it starts from.
+                trust: record == nil ? decision.trust : .change, approval: approval,
+                editsDefinition: !edited.isEmpty && request.fix == nil && request.task == nil,
                 notes: facts.notes + (edited.isEmpty ? [] : [note(of: edited, testedWith: request.branch)]))
-            preparation.version = version
+            (preparation.version, preparation.task) = (version, record)
             return preparation
         } catch let error as DefinitionError {
             throw EarlyVerdict(error, tested: facts.tested)
@@ -148,10 +154,28 @@ extension RunPreparation {
         }
     }
 
-    /// The part of the plan that the request wants; for a fixer, its own plan.
+    /// The task of a run in which an agent works; nil for other runs.
+    ///
+    /// - Throws: ``EarlyVerdict`` if the task is gone, or its budget is used up.
+    private static func taskRecord(
+        of request: RunRequest, _ task: @Sendable (TaskID) async throws -> TaskRecord?
+    ) async throws -> TaskRecord? {
+        guard let role = request.task, role.isOfAgent else { return nil }
+        guard let record = try await task(role.task) else {
+            throw EarlyVerdict(verdict: .cancelled, reason: "task \(role.task) is not in the store")
+        }
+        if record.state.isEnded {
+            throw EarlyVerdict(verdict: .cancelled, reason: "task \(role.task) is \(record.state.title)")
+        }
+        if let reason = record.budgetExcess { throw EarlyVerdict(verdict: .cancelled, reason: reason) }
+        return record
+    }
+
+    /// The part of the plan that the request wants; for a fixer or the agent of a task, its own plan.
     private static func part(
-        of whole: Plan, for request: RunRequest, _ declaration: WorkflowDeclaration, tested: OID
+        of whole: Plan, for request: RunRequest, _ declaration: WorkflowDeclaration, _ task: TaskRecord?, tested: OID
     ) throws -> Plan {
+        if let role = request.task, let task { return try Plan(of: role, in: task, within: whole) }
         var plan = try request.onlySteps.map { try whole.keeping($0) } ?? whole
         if request.background != nil { plan = plan.withoutActing }
         if let tests = request.onlyTests { plan = try plan.running(tests, in: request.onlySteps) }

@@ -22,7 +22,7 @@ struct FixBeginning: Sendable {
     /// The path at which this machine sees the workspace.
     var view: String
     var scan: WorkspaceScan
-    var harvest: FixHarvest
+    var harvest: WorkHarvest
 }
 
 /// A fixer has to work on the machine of the daemon, which makes the commit.
@@ -44,9 +44,9 @@ struct FixerWorkspace: Sendable {
         _ prepared: RunPreparation, _ run: QueuedRun, in repository: WatchedRepository, _ view: String?, folder: String
     ) async throws -> FixBeginning? {
         guard let role = run.request.fix, role.isMaking, let head = OID(hex: run.request.head) else { return nil }
-        let harvest = FixHarvest(
-            tested: prepared.tested, head: head, rules: prepared.declaration.integrity ?? [],
-            scratch: try await scratch(in: folder))
+        let harvest = WorkHarvest(
+            tested: prepared.tested, head: head, before: head, rules: prepared.declaration.integrity ?? [],
+            scratch: try await WorkCommit.scratch(in: folder), words: .fix)
         var earlier: [FixMaterial.Earlier] = []
         // The failed run's report may lack the latest attempt.
         let tried = FixSequence(run: role.of, parts: try await FixSequence.parts(of: role.of, index, store)).attempts
@@ -77,15 +77,6 @@ struct FixerWorkspace: Sendable {
         return FixBeginning(role: role, view: view, scan: scan, harvest: harvest)
     }
 
-    private func scratch(in folder: String) async throws -> String {
-        let path = "\(folder)/fix"
-        try await offThread {
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        }
-        return path
-    }
-
     /// Makes a commit of the files that the fixer has left; the run passes only if there is one.
     ///
     /// Call it before the workspace is closed, when no process of the run is alive.
@@ -107,7 +98,9 @@ struct FixerWorkspace: Sendable {
         }
         do {
             let ref = Self.ref(beginning.role, run)
-            let (result, made) = try await commit(beginning, run, ref, in: repository)
+            let (result, made) = try await WorkCommit(reader: reader, harvest: beginning.harvest).make(
+                since: beginning.scan, from: beginning.view, by: FixCommit.name,
+                message: Self.message(beginning.role, run.request), ref: ref, in: repository)
             record.outcome = result.outcome
             record.leftOut = result.leftOut > 0 ? result.leftOut : nil
             guard let made else {
@@ -115,21 +108,18 @@ struct FixerWorkspace: Sendable {
                 return record
             }
             record.files = made.files.map(\.path)
-            let additions = made.files.reduce(0) { $0 + $1.additions }
-            let deletions = made.files.reduce(0) { $0 + $1.deletions }
-            (record.additions, record.deletions) = (additions, deletions)
+            (record.additions, record.deletions) = (made.additions, made.deletions)
             if !result.breaches.isEmpty {
                 outcome.findings += result.breaches.prefix(50).map { Finding($0, run: run.id) }
                 let isOfPaths = result.breaches.allSatisfy { $0.kind == .touchedPath }
-                fail(isOfPaths ? .refused : .weakensTests, Self.refusal(result.breaches, isOfPaths: isOfPaths))
+                fail(isOfPaths ? .refused : .weakensTests, beginning.harvest.words.refusal(result.breaches))
                 return record
             }
-            let patch = try await patch(of: made.commit, in: repository, folder: folder)
+            let patch = try await WorkCommit.patch(
+                from: beginning.harvest.head, to: made.commit, named: "fix", in: repository, folder: folder)
             outcome.artifacts.append(patch)
             (record.commit, record.ref, record.patch) = (made.commit.hex, ref, patch.sha256)
-            outcome.reason =
-                "the fixer changed \(made.files.count == 1 ? "1 file" : "\(made.files.count) files") "
-                + "(+\(additions) −\(deletions)): commit \(made.commit.hex.prefix(10))"
+            outcome.reason = beginning.harvest.words.account(made)
         } catch let problem as WorkspaceScan.Problem {
             fail(.refused, "the fix was refused: \(problem.description)")
         } catch {
@@ -137,67 +127,6 @@ struct FixerWorkspace: Sendable {
             outcome.reason = "the fixer's changes could not be committed: \(error)"
         }
         return record
-    }
-
-    private struct Made: Sendable {
-        var commit: OID
-        var files: [FileChange]
-    }
-
-    /// Makes the commit, and the ref that keeps it unless it breaks a rule of tests; nil if the fixer left nothing that
-    /// may be committed.
-    private func commit(
-        _ beginning: FixBeginning, _ run: QueuedRun, _ ref: String, in repository: WatchedRepository
-    ) async throws -> (FixHarvest.Result, Made?) {
-        let (harvest, scan, view) = (beginning.harvest, beginning.scan, beginning.view)
-        let message = Self.message(beginning.role, run.request)
-        var (result, made) = try await withRepository(at: repository.store) { store -> (FixHarvest.Result, Made?) in
-            let result = try harvest.take(since: scan, from: view, into: store)
-            guard let tree = result.tree else { return (result, nil) }
-            let author = Signature(name: FixCommit.name, email: FixCommit.address, time: Date())
-            let commit = try store.createCommit(
-                tree: tree, parents: [harvest.head], author: author, committer: author, message: message)
-            return (result, Made(commit: commit, files: try store.diff(from: harvest.head, to: commit)))
-        }
-        guard let commit = made?.commit else { return (result, nil) }
-        result.breaches = try await harvest.breaches(of: commit, in: repository.store, reader)
-        if result.breaches.isEmpty {
-            try await withRepository(at: repository.store) {
-                try $0.setRef(ref, to: commit, message: "pipectl: fix")
-            }
-        }
-        return (result, made)
-    }
-
-    private static func refusal(_ breaches: [Breach], isOfPaths: Bool) -> String {
-        let more = breaches.count > 1 ? ", and \(breaches.count - 1) more" : ""
-        return "the fix was refused\(isOfPaths ? "" : " because it weakens tests"): "
-            + "\(breaches.first?.message ?? "")\(more)"
-    }
-
-    /// The commit as a patch for `git am`, stored as an artifact of the fixer's run.
-    private func patch(
-        of commit: OID, in repository: WatchedRepository, folder: String
-    ) async throws -> ArtifactRecord {
-        var environment = ["PATH": "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin", "LC_ALL": "C"]
-        (environment["GIT_CONFIG_NOSYSTEM"], environment["GIT_CONFIG_GLOBAL"]) = ("1", "/dev/null")
-        let made = try await ExternalCommand(
-            "git",
-            [
-                "-C", repository.store, "format-patch", "--stdout", "--binary", "--no-signature", "--no-ext-diff",
-                "--no-textconv", "--no-renames", "-1", commit.hex,
-            ], environment: environment, deadline: .seconds(120), outputLimit: 4 * FixLimits.bytes
-        ).run()
-        guard made.succeeded, made.droppedBytes == 0 else {
-            throw RequestError(.missingTool, "git format-patch: \(TerminalText.name(made.text, limit: 300))")
-        }
-        let digest = BytesDigest.sha256(made.output)
-        let artifacts = "\(folder)/artifacts"
-        try await offThread {
-            try FileManager.default.createDirectory(atPath: artifacts, withIntermediateDirectories: true)
-            try Data(made.output).write(to: URL(fileURLWithPath: "\(artifacts)/\(digest)"))
-        }
-        return ArtifactRecord(step: "fix", path: "fix.patch", bytes: made.output.count, sha256: digest)
     }
 
     private static func message(_ role: FixRole, _ request: RunRequest) -> String {

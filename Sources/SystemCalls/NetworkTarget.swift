@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 
 /// An address of the network with a port, as the resolver gives it.
 package struct NetworkTarget: Sendable, Hashable {

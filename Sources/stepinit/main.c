@@ -16,6 +16,7 @@
 //       --enter: the descriptors from 3 on are entry files of control groups to join, `tasks` or `cgroup.procs`
 //   stepinit … -- COMMAND…     starts one command instead, and ends with its exit status
 //   stepinit --layers …, stepinit --within …    see layers.h
+//   stepinit --forward …, stepinit --connect …  see forward.h
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,6 +35,7 @@
 #include <unistd.h>
 
 #include "confine.h"
+#include "forward.h"
 #include "layers.h"
 #include "messages.h"
 #include "processes.h"
@@ -272,9 +274,12 @@ static void forbid_cores(void) {
 
 int main(int count, char **arguments) {
     forbid_cores();
-    // Neither of these starts steps, so nothing below applies to them.
+    // None of these starts steps, so nothing below applies to them.
     if (count > 1 && strcmp(arguments[1], "--layers") == 0) return hold_layers(arguments + 2);
     if (count > 1 && strcmp(arguments[1], "--within") == 0) return enter_layers(arguments + 2);
+    // These are started by a step, in its sandbox.
+    if (count > 1 && strcmp(arguments[1], "--forward") == 0) return forward_and_run(arguments + 2);
+    if (count > 1 && strcmp(arguments[1], "--connect") == 0) return connect_to(arguments + 2);
 #ifdef __linux__
     // When memory runs out, the kernel ends a step before the daemon. Child processes inherit the score.
     int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);

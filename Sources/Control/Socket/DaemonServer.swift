@@ -1,3 +1,4 @@
+import SystemCalls
 internal import Foundation
 
 /// The limits of a daemon for its clients.

@@ -1,5 +1,5 @@
 package import Results
-package import Pipeline
+import Pipeline
 
 /// The runs of a task. Each has a nonce of its own: a request that is made again after a crash finds the first run.
 extension RunRequest {

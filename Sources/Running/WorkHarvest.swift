@@ -1,6 +1,8 @@
 import Preparing
 import Evaluating
+import Masking
 import Results
+import Sandbox
 import TerminalText
 import Engine
 import Foundation
@@ -8,23 +10,28 @@ import Git
 import TestIntegrity
 import Pipeline
 
-/// Makes a commit from the files that a fixer left. It reads only names, stamps and contents of regular files of the
-/// workspace, and nothing of its `.git`.
-struct FixHarvest: Sendable {
-    /// The largest file of a fix, in bytes.
+/// Makes a tree from the files that a fixer or another agent left. It reads only names, stamps and contents of regular
+/// files of the workspace, and nothing of its `.git`.
+struct WorkHarvest: Sendable {
+    /// The largest file, in bytes.
     static let mostFileBytes = 16 << 20
 
-    /// The commit of the workspace, and the change's own head, on top of which the fix is put.
+    /// The commit of the workspace, and the commit on top of which the work is put.
     let tested: OID
     let head: OID
-    /// The rules that a fix must not break, in addition to the standard ones.
+    /// The commit with which the tests are compared.
+    let before: OID
+    /// The rules that the work must not break, in addition to the standard ones.
     let rules: [IntegrityRule]
     /// A folder of the run that steps can't reach.
     let scratch: String
+    let words: WorkWords
+    /// Finds the secrets of the run in files; nil if it has none.
+    var masker: Masker?
 
     struct Result: Sendable {
         var outcome: FixOutcome
-        /// For people; it contains names that the fixer chose.
+        /// For people; it contains names that the agent chose.
         var reason: String
         var tree: OID?
         var leftOut = 0
@@ -72,7 +79,7 @@ struct FixHarvest: Sendable {
         }
     }
 
-    /// What the fixer changed and a commit takes.
+    /// What was changed and a commit takes.
     private struct Harvest {
         var files: [(path: String, file: TreeFile?)] = []
         /// How many changed files are not taken.
@@ -81,11 +88,11 @@ struct FixHarvest: Sendable {
         var bytes = 0
     }
 
-    /// A path, or an amount, that no fix may have.
+    /// A path, or an amount, that the work may not have.
     private struct Refusal: Error {
         var reason: String
 
-        init(_ reason: String) { self.reason = "the fix was refused: \(reason)" }
+        init(_ reason: String) { self.reason = reason }
 
         init(_ path: [UInt8], _ why: String) {
             self.init("\"\(TerminalText.name(String(decoding: path, as: UTF8.self), limit: 200))\": \(why)")
@@ -101,18 +108,18 @@ struct FixHarvest: Sendable {
             try Self.checkNames(before, after, beginning)
             harvest = try self.harvest(before, after, beginning, from: view, into: store)
         } catch let refusal as Refusal {
-            return Result(outcome: .refused, reason: refusal.reason)
+            return Result(outcome: .refused, reason: "the \(words.work) was refused: \(refusal.reason)")
         }
         guard !harvest.files.isEmpty else {
             let aside = harvest.leftOut > 0 ? " (except \(harvest.leftOut) untracked files)" : ""
             return Result(
-                outcome: .noChange, reason: "the fixer changed nothing\(aside)", leftOut: harvest.leftOut)
+                outcome: .noChange, reason: "the \(words.worker) changed nothing\(aside)", leftOut: harvest.leftOut)
         }
         let fixed = try store.tree(beginning.tree, changing: harvest.files)
         return try onTopOfHead(fixed, beginning.tree, harvest.leftOut, store)
     }
 
-    /// Whether an untracked path was there before the fixer: left by a step.
+    /// Whether an untracked path was there before: left by a step.
     private static func isLeft(_ path: [UInt8], _ before: WorkspaceScan, _ beginning: Beginning) -> Bool {
         before.entries[path] != nil
             || beginning.newFolder(above: path).map { before.folders.contains($0) } ?? false
@@ -152,9 +159,12 @@ struct FixHarvest: Sendable {
                 harvest.leftOut += 1
                 continue
             }
-            if let problem = FixPaths.problem(path) { throw Refusal(path, problem) }
-            if old?.kind == .symlink, new?.kind != nil { throw Refusal(path, "a fix may not change links") }
             let name = String(decoding: path, as: UTF8.self)
+            if let problem = FixPaths.problem(path, of: words.work) ?? words.problem(name) {
+                throw Refusal(path, problem)
+            }
+            if old?.kind == .symlink, new?.kind != nil { throw Refusal(path, "a \(words.work) may not change links") }
+            if let secret = masker?.secret(in: name) { throw Refusal("a name contains secret \(secret)") }
             guard let new else {
                 harvest.files.append((name, nil))
                 continue
@@ -164,7 +174,7 @@ struct FixHarvest: Sendable {
             guard new.bytes <= Self.mostFileBytes, harvest.bytes <= FixLimits.bytes else {
                 throw Refusal(
                     path,
-                    "a fix may have at most \(Self.mostFileBytes >> 20) MiB in a file and \(FixLimits.bytes >> 20) MiB in total"
+                    "a \(words.work) may have at most \(Self.mostFileBytes >> 20) MiB in a file and \(FixLimits.bytes >> 20) MiB in total"
                 )
             }
             let blob = try blob(of: path, from: view, into: store)
@@ -187,10 +197,23 @@ struct FixHarvest: Sendable {
         do {
             try WorkspaceScan.copy(
                 String(decoding: path, as: UTF8.self), of: view, to: copy, atMost: Self.mostFileBytes)
+            if let secret = try secret(inFile: copy) { throw Refusal(path, "it contains secret \(secret)") }
+        } catch let refusal as Refusal {
+            throw refusal
         } catch {
             throw Refusal(path, "\(error)")
         }
         return try store.createBlob(fromFile: copy)
+    }
+
+    /// The name of a secret that is in a file of ours.
+    private func secret(inFile path: String) throws -> String? {
+        guard let masker else { return nil }
+        var masking = MaskingStream(masker)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        bytes.withUnsafeBytes { masking.feed($0) { _ in } }
+        masking.flush { _ in }
+        return masking.found
     }
 
     /// The tested tree is the change merged with its target; a commit of the change must contain only the change's
@@ -200,20 +223,34 @@ struct FixHarvest: Sendable {
         if own == beginning { return Result(outcome: .made, reason: "", tree: fixed, leftOut: leftOut) }
         switch try store.merge(tree: fixed, into: own, ancestor: beginning) {
         case .merged(let tree) where tree == own:
-            return Result(outcome: .noChange, reason: "the change already has what the fixer changed")
+            return Result(outcome: .noChange, reason: "the change already has what the \(words.worker) changed")
         case .merged(let tree): return Result(outcome: .made, reason: "", tree: tree, leftOut: leftOut)
         case .conflicts(let conflicts):
             let files = conflicts.prefix(3).map { TerminalText.name($0.path, limit: 200) }.joined(separator: ", ")
             return Result(
                 outcome: .conflict,
-                reason: "the fix changes lines that come from the target (\(files)); merge the target into the change")
+                reason:
+                    "the \(words.work) changes lines that come from the target (\(files)); merge the target into the change"
+            )
         }
     }
 
     /// The ways in which it weakens tests of the change.
     func breaches(of commit: OID, in repository: String, _ reader: any SwiftSourceReader) async throws -> [Breach] {
         let paths = rules.filter { if case .untouched = $0 { true } else { false } }
-        return try await ChangeSources(in: repository, from: head, to: commit, reader: reader)
+        return try await ChangeSources(in: repository, from: before, to: commit, reader: reader)
             .outcome(of: [.standard] + paths).breaches
     }
+}
+
+/// How the work of an agent is called, and what else it may not change.
+struct WorkWords: Sendable {
+    /// `fix`.
+    var work: String
+    /// `fixer`.
+    var worker: String
+    /// Why a path can't be part of it, as the predicate of a sentence; nil if it can.
+    var problem: @Sendable (_ path: String) -> String?
+
+    static let fix = WorkWords(work: "fix", worker: "fixer") { _ in nil }
 }
