@@ -20,7 +20,7 @@ extension ArchiveStore {
     /// Every try of every test of a run, with details.
     public func tests(_ id: RunID) async throws -> [TestResult] {
         guard let bytes = try await file("tests.json", of: id) else { return [] }
-        return try Self.decode([TestResult].self, "tests.json", id, bytes)
+        return try Self.tests(bytes, of: id)
     }
 
     /// A log; with `.times` appended to its name, the times of its lines.
@@ -126,7 +126,11 @@ extension ArchiveStore {
 
     static func tests(_ id: RunID, _ commit: OID, _ repository: Repository) throws -> [TestResult] {
         guard let bytes = try read("tests.json", id, commit, repository) else { return [] }
-        return try decode([TestResult].self, "tests.json", id, bytes)
+        return try tests(bytes, of: id)
+    }
+
+    private static func tests(_ bytes: [UInt8], of id: RunID) throws -> [TestResult] {
+        try TestResultsReader.read(bytes) ?? decode([TestResult].self, "tests.json", id, bytes)
     }
 
     private static func need(_ path: String, _ id: RunID, _ content: [UInt8]?) throws -> [UInt8] {
