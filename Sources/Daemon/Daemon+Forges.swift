@@ -49,11 +49,10 @@ extension Daemon {
             },
             resultFile: { [store = requests.queries.bundles.store] in try await store.resultFile($0, $1) })
         var services: [any Service] = [UntilShutdown { await links.run() }]
-        if let listen {
+        if var listen {
+            listen.mostConnections = OpenFiles.connectionsThatFit
             let pages = options.listen.showsPages ? pages(at: listen) : nil
             if pages != nil { log.notice("pages are shown at \(listen.root)/", metadata: .code(.pagesShown)) }
-            var listen = listen
-            listen.mostConnections = OpenFiles.connectionsThatFit
             let answer = endpoint.responder(others: pages?.responder)
             let heard = "webhooks are heard at \(listen.root)/hooks/REPOSITORY"
             services.append(

@@ -29,7 +29,7 @@ extension Daemon {
     func pages(at listen: ListenOptions) -> Pages {
         let bundles = requests.queries.bundles
         let (news, handler, outputs) = (board.news, requests, board.outputs)
-        let host = PagesHost(
+        var host = PagesHost(
             answer: { request in
                 let reply = Mutex<DaemonReply?>(nil)
                 try await handler.answer(request, by: getuid()) { answer in reply.withLock { $0 = $0 ?? answer } }
@@ -49,6 +49,9 @@ extension Daemon {
                     seen.withLock { $0 = news.mark(of: []) }
                 }
             }, index: state.index)
+        host.releases = { [containing = ContainingReleases(repositories)] in
+            try await containing.releases(with: $0, of: $1)
+        }
         return Pages(host, pagesControls(listen), machine: ProcessInfo.processInfo.hostName, log: log)
     }
 
@@ -58,6 +61,8 @@ extension Daemon {
         var pages = PagesOptions(root: listen.root, isOpen: listen.address.isLoopback && listen.url == nil)
         if let header = options.listen.userHeader { pages.userHeader = header }
         pages.operators = options.listen.operators
+        // One of five connections is left for requests, however many browsers follow pages.
+        pages.mostFollowers = max(listen.mostConnections / 5 * 4, 1)
         let (handler, known, index) = (requests, repositories, state.index)
         let credentials = ForgeCredentialStore(folder: FilePath(state.folder.forges))
         let clientID = options.listen.signIn

@@ -107,6 +107,12 @@ final class LivePages: Sendable {
 
     init() { (wanted, want) = AsyncStream.makeStream() }
 
+    /// Whether somebody follows this page, so that it is there.
+    func isShown(_ request: PageRequest) -> Bool {
+        let key = Self.key(request)
+        return shared.withLock { ($0.pages[key]?.state.version ?? 0) > 0 }
+    }
+
     /// How many readers follow a page.
     var readers: Int { shared.withLock { $0.pages.values.reduce(0) { $0 + $1.readers } } }
 

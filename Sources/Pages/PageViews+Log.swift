@@ -18,7 +18,7 @@ extension PageViews {
         let source = try await logSource(id, step, request)
         let known = source.isLive ? [] : await findings(of: source)
         // A log of the archive is in memory as a whole.
-        return try await gate.pass {
+        return try await logTurns.take {
             let content = try await source.content() ?? .bytes([])
             var question = LogMap.Question(text: request.value("q").map { String($0.prefix(200)) })
             if source.status?.isFailure == true {

@@ -94,7 +94,7 @@ extension PageViews {
             command: "pipectl release show \(version.shellQuoted) --repository \(repository.shellQuoted)", sections)
     }
 
-    private static func publications(_ release: ReleaseRecord) -> HTML {
+    static func publications(_ release: ReleaseRecord) -> HTML {
         Piece.list(release.publications, "cards", none: "It is not published yet.") { publication in
             var entry: HTML = "<p><b>\(publication.step)</b>: \(publication.state.rawValue) \(publication.destination) "
             entry += "<span class=\"quiet\">\(Piece.time(publication.updatedAt))</span></p>\n"

@@ -108,6 +108,15 @@ extension PageViews {
             "Proofs",
             "\(Figures.count(proofs.counts.reduce(0) { $0 + $1.merged + $1.own }, "proof")) of \(proofs.counts.count) steps"
         )
+        let saved = await savedWork.figures(of: runs, host)
+        if saved.runs > 0 {
+            let steps = saved.proved + saved.ran
+            let share = steps > 0 ? Int((Double(saved.proved) / Double(steps) * 100).rounded()) : 0
+            row(
+                "Proved",
+                "\(share) % of \(Figures.count(steps, "step")) of the last \(Figures.count(saved.runs, "run"))")
+            row("Warm workspaces", "\(saved.warm) of the last \(Figures.count(saved.runs, "run"))")
+        }
         row("State", "<code>\(status.state)</code>")
         row("pipectl", "\(status.version), process \(Int(status.processID))")
         facts += "</dl>\n"

@@ -9,7 +9,8 @@ import Store
 struct PageViews: Sendable {
     let host: PagesHost
     /// For logs of the archive, which are in memory as a whole.
-    let gate = LogGate(most: 2)
+    let logTurns = Turns(most: 2)
+    let savedWork = SavedWork()
 
     /// The page at a path; nil where there is none.
     func page(_ request: PageRequest) async throws -> Page? {
@@ -67,7 +68,7 @@ struct PageViews: Sendable {
         return Page("Overview", command: "pipectl status", sections)
     }
 
-    private func query(
+    func query(
         repository: String? = nil, states: [RunState] = [], limit: Int
     ) -> RunsQuery {
         var query = RunsQuery(repository: repository, states: states, limit: limit)
@@ -194,10 +195,11 @@ struct PageViews: Sendable {
         let changes = try await host.index.changes(of: name, states: [.open, .stale, .conflict])
             .sorted { $0.updatedAt > $1.updatedAt }
         let runs = try await host.runs(query(repository: name, limit: 50))
-        var newest: [String: RunSummary] = [:]
+        var (newest, branches): ([String: RunSummary], [String: RunSummary]) = ([:], [:])
         for run in try await host.runs(query(repository: name, limit: 500)).reversed() {
-            if let change = run.change { newest[change] = run }
+            if let change = run.change { newest[change] = run } else { branches[run.ref] = run }
         }
+        let tips = branches.values.sorted { $0.id > $1.id }.prefix(30)
         let list = Piece.list(changes.prefix(200), "cards", none: "No change is open.") { change in
             var entry: HTML = "<p><b>\(Piece.change(change.name, of: name))</b> \(change.title) "
             entry +=
@@ -214,44 +216,14 @@ struct PageViews: Sendable {
             name, command: "pipectl runs --repository \(name.shellQuoted)",
             [
                 .init("about", "", "<p class=\"quiet\">\(one.location)</p>\n<p>\(Piece.sparkline(runs))</p>\n"),
-                .init("changes", "Open changes", list), .init("queue", "Merge queue", queueList(queues)),
+                .init("changes", "Open changes", list),
+                .init(
+                    "branches", "Branches and tags",
+                    Piece.table(
+                        Array(tips), "The newest run of each branch and tag", none: "No branch or tag has a run yet.",
+                        showsRepository: false)), .init("queue", "Merge queue", queueList(queues)),
                 .init("runs", "Runs", Piece.table(runs, "Runs", none: "There is no run yet.", showsRepository: false)),
             ])
-    }
-
-    private func change(_ name: String, of repository: String) async throws -> Page {
-        guard let change = try await host.index.change(name, of: repository) else {
-            throw PageProblem(.notFound, "there is no change \"\(name)\" of \(repository)")
-        }
-        var query = query(repository: repository, limit: 200)
-        query.change = name
-        let runs = try await host.runs(query)
-        var head: HTML =
-            "<p><b>\(change.title)</b></p>\n<p>by \(change.author), into \(change.target): \(change.state.rawValue)"
-        if let commit = change.landedCommit { head += " as \(Piece.commit(commit))" }
-        head += "</p>\n"
-        var sections = [Page.Section("about", "", head)]
-        let conflicts = try await host.index.earlyConflicts(of: name, in: repository)
-        if !conflicts.isEmpty {
-            var html: HTML = "<ul class=\"rows\">\n"
-            for conflict in conflicts.prefix(50) {
-                let other = conflict.change == name ? conflict.other : conflict.change
-                html +=
-                    "<li>\(Piece.change(other, of: repository)) in \(conflict.paths.prefix(5).joined(separator: ", "))</li>\n"
-            }
-            sections.append(.init("conflicts", "Conflicts with other open changes", html + "</ul>\n"))
-        }
-        var heads: [String] = []
-        for run in runs where !heads.contains(run.head) { heads.append(run.head) }
-        for (place, head) in heads.prefix(20).enumerated() {
-            let own = runs.filter { $0.head == head }
-            sections.append(
-                .init(
-                    "push\(heads.count - place)", "Push \(heads.count - place): \(head.prefix(10))",
-                    Piece.table(
-                        own, "Runs of push \(heads.count - place)", none: "There is no run.", showsRepository: false)))
-        }
-        return Page("Change \(name) of \(repository)", command: "pipectl runs --change \(name.shellQuoted)", sections)
     }
 
     // MARK: The merge queue

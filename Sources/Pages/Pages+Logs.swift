@@ -11,14 +11,14 @@ extension Pages {
         case "follow":
             let mark = request.headers["last-event-id"] ?? request.value("from")
             let from = mark.flatMap(LogLines.Mark.init) ?? LogLines.Mark()
-            return .events(LogStream(source: source, from: from, live: logs))
+            return stream(LogStream(source: source, from: from, live: logs))
         default: throw PageProblem(.notFound, "there is no such log")
         }
     }
 
     /// Whatever it says it is: text, which no browser runs.
     private func raw(_ source: LogSource) async throws -> PageResponse {
-        try await views.gate.pass {
+        try await views.logTurns.take {
             var content = try await source.content() ?? .bytes([])
             let type = "text/plain; charset=utf-8"
             if content.size <= LogContent.mostBytes {

@@ -18,6 +18,9 @@ public struct Pages: Service {
     private let login: LoginPage
     private let live = LivePages()
     let logs = LiveLogs()
+    let views: PageViews
+    /// Whoever asks: what is made at the same time is in memory at the same time.
+    private let turns = Turns(most: 8)
     private let log: Logger
 
     /// - Parameter machine: The name of this machine.
@@ -29,12 +32,12 @@ public struct Pages: Service {
         _ host: PagesHost, _ controls: PagesControls, machine: String, log: Logger, now: @escaping @Sendable () -> Date
     ) {
         (self.host, self.log) = (host, log)
+        views = PageViews(host: host)
         frame = PageFrame(host: machine)
         let access = PageAccess(index: host.index, options: controls.options, now: now)
         login = LoginPage(access, controls, frame, log: log)
     }
 
-    var views: PageViews { PageViews(host: host) }
     private var access: PageAccess { login.access }
     private var controls: PagesControls { login.controls }
 
@@ -238,12 +241,25 @@ public struct Pages: Service {
         case "assets" where request.path.count == 2:
             guard let (type, text) = PageAssets.file(request.path[1]) else { break }
             return PageResponse(type: type, Array(text.utf8), headers: ["cache-control": "max-age=300"])
+        case "healthz" where request.path.count == 1: return PageResponse(text: "ok")
+        default: break
+        }
+        if Self.mayTakeLong(request.path) { return try await page(request, visitor, nonce) }
+        return try await turns.take { try await made(request, visitor, nonce) }
+    }
+
+    /// Whether a page needs the compiled workflows, which the others must not wait for.
+    private static func mayTakeLong(_ path: [String]) -> Bool {
+        path.count == 3 && path[0] == "repositories" && path[2] == "start" || path == ["tests", "quarantine"]
+    }
+
+    private func made(_ request: PageRequest, _ visitor: Visitor, _ nonce: String) async throws -> PageResponse {
+        switch request.path.first {
         case "live": return try await follow(request)
         case "api": return try await PagesAPI(host: host).answer(request)
         case "feeds", "badges": return try await PageFeeds(host: host).answer(request)
         case "metrics" where request.path.count == 1:
-            return try await PageMetrics(host: host).answer(readers: live.readers + logs.readers)
-        case "healthz" where request.path.count == 1: return PageResponse(text: "ok")
+            return try await PageMetrics(host: host).answer(readers: followers)
         case "readyz" where request.path.count == 1:
             let status = try await host.status()
             return status.obstacle.map { PageResponse(503, text: $0) } ?? PageResponse(text: "ok")
@@ -301,6 +317,13 @@ public struct Pages: Service {
 
     // MARK: Live
 
+    private var followers: Int { live.readers + logs.readers }
+
+    /// A stream, unless as many are open as may be: then the browser tries again later.
+    func stream(_ stream: any PageStream) -> PageResponse {
+        .events(followers < controls.options.mostFollowers ? stream : FullStream())
+    }
+
     /// The sections of a page as they change, as server-sent events.
     private func follow(_ request: PageRequest) async throws -> PageResponse {
         var wanted = request
@@ -308,10 +331,10 @@ public struct Pages: Service {
         // All who follow a page get the same, and each stream lasts for hours.
         wanted.headers = [:]
         // An address without a page is refused before a stream begins.
-        guard try await views.page(wanted) != nil else {
-            throw PageProblem(.notFound, "there is no such page")
+        if !live.isShown(wanted) {
+            guard try await views.page(wanted) != nil else { throw PageProblem(.notFound, "there is no such page") }
         }
-        return .events(SectionStream(page: wanted, live: live))
+        return stream(SectionStream(page: wanted, live: live))
     }
 }
 

@@ -11,6 +11,8 @@ public struct PagesOptions: Sendable {
     public var userHeader = "X-Forwarded-User"
     /// Who of those that a proxy names may act.
     public var operators: [String] = []
+    /// How many may follow live pages and logs at the same time.
+    public var mostFollowers = 10_000
 
     public init(root: String, isOpen: Bool) { (self.root, self.isOpen) = (root, isOpen) }
 

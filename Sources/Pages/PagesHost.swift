@@ -29,6 +29,10 @@ public struct PagesHost: Sendable {
     /// Makes a listener for news of runs. Its call returns when something has happened since its last return, or since
     /// it was made, and when the task is cancelled.
     public var news: @Sendable () -> @Sendable () async -> Void
+    /// The releases of a repository that contain a commit, oldest first.
+    public var releases: @Sendable (_ commit: String, _ repository: String) async throws -> [ReleaseRecord] = { _, _ in
+        []
+    }
     /// What is read beside.
     public var index: Store.Index
 

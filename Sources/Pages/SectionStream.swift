@@ -8,6 +8,20 @@ struct SectionStream: PageStream {
     func pieces() -> any PagePieces { SectionPieces(follower: live.follower(of: page)) }
 }
 
+/// Says that as many follow pages as may, and when a browser should try again.
+struct FullStream: PageStream {
+    func pieces() -> any PagePieces { Pieces() }
+
+    private struct Pieces: PagePieces {
+        private var isOver = false
+
+        mutating func next() async throws -> [UInt8]? {
+            defer { isOver = true }
+            return isOver ? nil : Array("retry: 15000\n: as many follow as may\n\n".utf8)
+        }
+    }
+}
+
 struct SectionPieces: PagePieces {
     private let follower: LivePages.Follower
     private var isNew = true

@@ -31,6 +31,10 @@ final class Box: Sendable {
         var parameters: [ParameterDeclaration] = []
         /// The files of `workflows/`.
         var definition: [String: String] = [:]
+        /// The releases that have the commit of whatever landed.
+        var releases: [ReleaseRecord] = []
+        var change: (inout Report) -> Void = { _ in }
+        var mostFollowers = 100
     }
     let state = Mutex(State())
     let asked = Mutex<[String]>([])
@@ -67,6 +71,7 @@ final class Box: Sendable {
     func pages(at root: String? = nil, operators: [String] = [], signIn: (any PagesSignIn)? = nil) -> Pages {
         var options = PagesOptions(root: root ?? "http://127.0.0.1:8787", isOpen: root == nil)
         options.operators = operators
+        options.mostFollowers = state.withLock { $0.mostFollowers }
         let controls = PagesControls(
             options: options, links: links,
             act: { [self] request, person in
@@ -80,7 +85,7 @@ final class Box: Sendable {
     }
 
     private var host: PagesHost {
-        PagesHost(
+        var host = PagesHost(
             answer: { [self] in answer($0) },
             document: { [self] id in
                 let (reason, tests, log) = state.withLock { ($0.reason, $0.tests, $0.log) }
@@ -89,13 +94,16 @@ final class Box: Sendable {
                 return ReportDocument(report: report, tests: tests) { _ in ReportLog(bytes: Array(log.utf8)) }
             },
             report: { [self] id in
-                let (reason, tests) = state.withLock { ($0.reason, $0.tests) }
-                var report = Sample.report(id, verdict: .failed, tests: tests)
-                report.reason = reason
+                let state = state.withLock { $0 }
+                var report = Sample.report(id, verdict: .failed, tests: state.tests)
+                report.reason = state.reason
+                state.change(&report)
                 return report
             },
             log: { [self] _, _ in ReportLog(bytes: Array(state.withLock { $0.log }.utf8)) },
             news: { { try? await Task.sleep(for: .seconds(60)) } }, index: index)
+        host.releases = { [self] _, _ in state.withLock { $0.releases } }
+        return host
     }
 
     private func answer(_ request: DaemonRequest) -> DaemonReply {
@@ -280,6 +288,99 @@ extension PageResponse {
     {
         let request = try #require(PageRequest(method: method, target: "/runs/1", headers: ["host": "localhost"]))
         #expect(try await Box().pages.answer(request).status == 405)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `who follows one page too many is told to come back`() async throws {
+        let box = try await Box()
+        box.state.withLock { $0.mostFollowers = 1 }
+        let pages = box.pages
+        guard case .stream(let first) = try await pages.get("/live/").body else {
+            Issue.record("there is no stream")
+            return
+        }
+        var held: (any PagePieces)? = first.pieces()
+        _ = try await held?.next()
+        guard case .stream(let second) = try await pages.get("/live/").body else {
+            Issue.record("there is no stream")
+            return
+        }
+        var pieces = second.pieces()
+        #expect(String(decoding: try await pieces.next() ?? [], as: UTF8.self).hasPrefix("retry: 15000\n"))
+        #expect(try await pieces.next() == nil)
+        // Requests have their answers meanwhile.
+        #expect(try await pages.get("/").status == 200)
+        held = nil
+        guard case .stream(let third) = try await pages.get("/live/").body else {
+            Issue.record("there is no stream")
+            return
+        }
+        var again = third.pieces()
+        #expect(String(decoding: try await again.next() ?? [], as: UTF8.self).hasPrefix("retry: 1000\n"))
+    }
+
+    // MARK: Changes
+
+    @Test func `a landed change shows the releases that have it, and where they are`() async throws {
+        let box = try await Box()
+        var change = Sample.change("7", .landed)
+        change.landedCommit = Sample.commit(5)
+        try await box.index.setChange(change, of: "alpha")
+        #expect(try await box.pages.get("/repositories/alpha/changes/7").text.contains("No release has it yet."))
+        var release = ReleaseRecord(
+            repository: "alpha", version: ReleaseVersion(version: "1.2.0", buildNumber: 7, tag: "v1.2.0"),
+            commit: Sample.commit(6), tree: "", committedAt: Sample.start, workflow: "release", run: 3,
+            madeAt: Sample.start, state: .published, notes: "", files: [])
+        var publication = PublicationRecord(
+            step: "store", destination: "<b>TestFlight</b>", state: .testing, updatedAt: Sample.start)
+        publication.address = "https://example.com/app"
+        release.publications = [publication]
+        box.state.withLock { [release] in $0.releases = [release] }
+        let page = try await box.pages.get("/repositories/alpha/changes/7").text
+        #expect(page.contains("href=\"/releases/alpha/1.2.0\"") && page.contains("href=\"https://example.com/app\""))
+        #expect(page.contains("testing") && page.contains("&lt;b>TestFlight") || page.contains("&lt;b&gt;TestFlight"))
+        #expect(!page.contains("<b>TestFlight"))
+    }
+
+    @Test func `a push shows what its runs found that the target has not`() async throws {
+        let box = try await Box()
+        box.state.withLock {
+            $0.runs[0].isArchived = true
+            $0.change = { report in
+                report.comparison = Comparison(against: 4, commit: Sample.commit(2), newlyFailing: ["Unit/<adds>"])
+                report.findings = [
+                    Finding(
+                        rule: "swift-warning", severity: .warning, message: "never <read>", file: "A.swift", line: 3)
+                ]
+                report.steps[0].review = ReviewRecord(
+                    head: Sample.commit(1), since: nil,
+                    findings: [
+                        ReviewFinding(
+                            fingerprint: "00", severity: .warning, rule: "r", message: "a <race>", file: "B.swift",
+                            line: 9, head: Sample.commit(1))
+                    ])
+            }
+        }
+        let page = try await box.pages.get("/repositories/alpha/changes/7").text
+        #expect(page.contains("1 test newly failing") && page.contains("href=\"/runs/4\""))
+        #expect(page.contains("A.swift:3") && page.contains("B.swift:9"))
+        for text in ["<adds>", "<read>", "<race>"] { #expect(!page.contains(text)) }
+    }
+
+    @Test func `the machine's page says what runs did not have to do`() async throws {
+        let box = try await Box()
+        box.state.withLock {
+            $0.runs[0].isArchived = true
+            $0.change = { report in
+                report.base = Report.Base(run: 1, commit: Sample.commit(1), changedFiles: 2)
+                report.steps = ["a", "b", "c", "d"].map {
+                    StepRecord(name: $0, command: "true", attempts: [AttemptRecord(number: 1, startedAt: Sample.start)])
+                }
+                report.steps[0].attempts = []
+                report.steps[0].provedBy = ProofCitation(run: 1, attempt: 1, step: "a")
+            }
+        }
+        let page = try await box.pages.get("/machine").text
+        #expect(page.contains("25 % of 4 steps") && page.contains("1 of the last 1 run"))
     }
 
     // MARK: Interfaces

@@ -40,11 +40,12 @@ public enum OpenFiles {
         return max((all - min(reserve, all / 2)) / perStep, 1)
     }
 
-    /// The number of connections of webhooks and pages that the limit of descriptors allows at the same time.
+    /// The number of connections of webhooks and pages that the limit of descriptors allows at the same time: three of
+    /// four descriptors, since steps need few of them.
     package static var connectionsThatFit: Int {
         var limit = rlimit()
         guard getrlimit(files, &limit) == 0 else { return 64 }
-        return min(Int(clamping: limit.rlim_cur) / 2, 16_384)
+        return min(Int(clamping: limit.rlim_cur) / 4 * 3, 16_384)
     }
 
     /// The soft limit for steps.
