@@ -94,7 +94,7 @@ struct AssetRelease: Sendable {
             }
             return nil
         }
-        for other in own.dropFirst() { try await delete("\(releases)/\(other.id)") }
+        for other in own.dropFirst() { try await session.delete("\(releases)/\(other.id)") }
         return first
     }
 
@@ -136,7 +136,7 @@ struct AssetRelease: Sendable {
                         if isSame != nil { throw conflict("\(file.name) is there with other bytes") }
                         throw DeliveryProblem(.unreachable, "\(file.name) is listed there, but can't be read yet")
                     }
-                    try await delete(service.deletePath(asset, of: found))
+                    try await session.delete(service.deletePath(asset, of: found))
                 } else {
                     guard mayChange else { throw conflict("\(file.name) is missing there") }
                     guard !isLast else {
@@ -185,13 +185,5 @@ struct AssetRelease: Sendable {
         guard content.sha256 == file.sha256 else { return false }
         try await progress.set(key, to: file.sha256)
         return true
-    }
-
-    private func delete(_ path: String) async throws {
-        do { _ = try await session.send(ForgeRequest(method: .delete, path: path)) } catch let error as ForgeError
-            where error.code == .notFound
-        {
-            // An earlier attempt deleted it, and its answer was lost.
-        }
     }
 }

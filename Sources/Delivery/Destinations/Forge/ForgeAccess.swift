@@ -59,6 +59,15 @@ extension ForgeSession {
         }
     }
 
+    /// Deletes what is at the path, which an earlier attempt may have done.
+    func delete(_ path: String) async throws {
+        do { _ = try await send(ForgeRequest(method: .delete, path: path)) } catch let error as ForgeError
+            where error.code == .notFound
+        {
+            // An earlier attempt deleted it, and its answer was lost.
+        }
+    }
+
     /// Whether `text` is an address of the forge itself, to which the credential may be sent.
     func isOwn(_ text: String) -> Bool {
         guard let found = Self.origin(text) else { return false }

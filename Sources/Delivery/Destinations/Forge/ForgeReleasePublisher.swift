@@ -31,7 +31,8 @@ struct ForgeReleasePublisher: Publisher {
                         progress: progress, say: say
                     ).publish(asDraft: isDraft, isPrerelease: isPrerelease)
                 case .gitlab:
-                    try await GitLabRelease(release: release, session: session, say: say).publish(asDraft: isDraft)
+                    try await GitLabRelease(release: release, session: session, progress: progress, say: say)
+                        .publish(asDraft: isDraft)
                 }
             }
         }

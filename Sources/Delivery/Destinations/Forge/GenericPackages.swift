@@ -8,6 +8,8 @@ protocol GenericPackages: Sendable {
     var session: ForgeSession { get }
     /// The files of a version, as often as they were uploaded.
     func files(_ version: String) async throws -> [PackagedFile]
+    /// Removes a version with all of its files.
+    func remove(_ version: String) async throws
     func address(of file: ReleaseFile, version: String) -> String
     func page(_ version: String) -> String
 }
@@ -25,21 +27,17 @@ extension GenericPackages {
     ///
     /// - Throws: ``DeliveryProblem`` with `.conflict` where one is there with other bytes.
     func missing(_ release: ReleaseContent) async throws -> [ReleaseFile] {
-        let there = try await files(release.version)
-        return try release.files.filter { file in
-            let same = there.filter { $0.name == file.name }
-            guard same.allSatisfy({ $0.bytes == file.bytes && ($0.sha256 ?? file.sha256) == file.sha256 }) else {
-                throw DeliveryProblem(
-                    .conflict,
-                    "\(file.name) is in the packages of version \(release.version) with other bytes; release a new version"
-                )
-            }
-            return same.isEmpty
-        }
+        try release.missing(among: try await files(release.version))
     }
 
-    func upload(_ release: ReleaseContent, say: @Sendable (String) -> Void) async throws {
-        for file in try await missing(release) {
+    /// Uploads what is missing.
+    ///
+    /// A forge may keep the part of a file whose upload was cut. Neither forge replaces a file, so the version is then
+    /// removed and uploaded again, if it was begun here and has never been whole.
+    func upload(
+        _ release: ReleaseContent, progress: any PublishingProgress, say: @Sendable (String) -> Void
+    ) async throws {
+        for file in try await look(release, progress) {
             do {
                 _ = try await session.send(
                     ForgeRequest(
@@ -50,9 +48,56 @@ extension GenericPackages {
             }
             say("\(file.name) is uploaded: \(file.bytes) bytes")
         }
-        guard try await missing(release).isEmpty else {
+        guard try await look(release, progress).isEmpty else {
             throw DeliveryProblem(.unreachable, "the forge took the files and does not show them yet")
         }
+        // It is whole now, and never removed from here on.
+        try await progress.set(begun, to: nil)
+    }
+
+    /// The files that are missing. A version of which nothing is there is noted as begun; parts of one are removed.
+    private func look(_ release: ReleaseContent, _ progress: any PublishingProgress) async throws -> [ReleaseFile] {
+        let there = try await files(release.version)
+        if there.isEmpty { try await progress.set(begun, to: release.version) }
+        do { return try release.missing(among: there) } catch {
+            guard try await progress.value(begun) == release.version, release.isPart(there) else { throw error }
+            try await remove(release.version)
+            throw DeliveryProblem(
+                .unreachable,
+                "an interrupted upload has left a part of a file, so the packages of version \(release.version), which this step had begun, were removed; uploading them again"
+            )
+        }
+    }
+
+    /// The note of a version whose first file was not there when this step began.
+    private var begun: String { "packages begun" }
+}
+
+extension ReleaseContent {
+    /// - Throws: ``DeliveryProblem`` with `.conflict` where a file is there with other bytes.
+    fileprivate func missing(among there: [PackagedFile]) throws -> [ReleaseFile] {
+        try files.filter { file in
+            let same = there.filter { $0.name == file.name }
+            guard same.allSatisfy({ $0.isSame(as: file) }) else {
+                throw DeliveryProblem(
+                    .conflict,
+                    "\(file.name) is in the packages of version \(version) with other bytes; release a new version")
+            }
+            return same.isEmpty
+        }
+    }
+
+    /// Whether there is nothing but files of the release, whole or cut.
+    fileprivate func isPart(_ there: [PackagedFile]) -> Bool {
+        there.allSatisfy { one in
+            files.contains { $0.name == one.name && (one.isSame(as: $0) || one.bytes < $0.bytes) }
+        }
+    }
+}
+
+extension PackagedFile {
+    fileprivate func isSame(as file: ReleaseFile) -> Bool {
+        bytes == file.bytes && (sha256 ?? file.sha256) == file.sha256
     }
 }
 
@@ -61,19 +106,30 @@ struct GitLabPackages: GenericPackages {
     let session: ForgeSession
     let name: String
 
-    func files(_ version: String) async throws -> [PackagedFile] {
-        struct Package: Decodable, Sendable { var id: Int, name: String, version: String? }
-        struct File: Decodable, Sendable { var fileName: String, size: Int, fileSha256: String? }
-        let packages = try await session.pages(
-            "\(session.project)/packages",
-            ["package_type": "generic", "package_name": name, "package_version": version], of: Package.self)
-        var found: [PackagedFile] = []
+    private struct Package: Decodable, Sendable { var id: Int, name: String, version: String? }
+
+    private func packages(_ version: String) async throws -> [Package] {
         // The filter for a name finds longer names, too.
-        for package in packages where package.name == name && package.version == version {
+        try await session.pages(
+            "\(session.project)/packages",
+            ["package_type": "generic", "package_name": name, "package_version": version], of: Package.self
+        ).filter { $0.name == name && $0.version == version }
+    }
+
+    func files(_ version: String) async throws -> [PackagedFile] {
+        struct File: Decodable, Sendable { var fileName: String, size: Int, fileSha256: String? }
+        var found: [PackagedFile] = []
+        for package in try await packages(version) {
             found += try await session.pages("\(session.project)/packages/\(package.id)/package_files", of: File.self)
                 .map { PackagedFile(name: $0.fileName, bytes: $0.size, sha256: $0.fileSha256) }
         }
         return found
+    }
+
+    func remove(_ version: String) async throws {
+        for package in try await packages(version) {
+            try await session.delete("\(session.project)/packages/\(package.id)")
+        }
     }
 
     func address(of file: ReleaseFile, version: String) -> String {
@@ -93,9 +149,14 @@ struct GiteaPackages: GenericPackages {
 
     func files(_ version: String) async throws -> [PackagedFile] {
         struct File: Decodable, Sendable { var name: String, size: Int, sha256: String? }
-        let parts = [owner, "generic", name, version, "files"].map(ForgeRequest.part).joined(separator: "/")
-        let found = try await session.found("/packages/\(parts)", [File].self) ?? []
+        let found = try await session.found("\(path(version))/files", [File].self) ?? []
         return found.map { PackagedFile(name: $0.name, bytes: $0.size, sha256: $0.sha256) }
+    }
+
+    func remove(_ version: String) async throws { try await session.delete(path(version)) }
+
+    private func path(_ version: String) -> String {
+        "/packages/" + [owner, "generic", name, version].map(ForgeRequest.part).joined(separator: "/")
     }
 
     /// Uploads are beside the API, not below it.
@@ -137,7 +198,7 @@ struct PackagesPublisher: Publisher {
                     )
                 }
             return try await patience.run(say: say) {
-                try await packages.upload(release, say: say)
+                try await packages.upload(release, progress: progress, say: say)
                 return Publication(state: .released, address: packages.page(release.version))
             }
         }

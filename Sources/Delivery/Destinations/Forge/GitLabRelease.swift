@@ -7,6 +7,7 @@ import Results
 struct GitLabRelease: Sendable {
     let release: ReleaseContent
     let session: ForgeSession
+    let progress: any PublishingProgress
     let say: @Sendable (String) -> Void
 
     private struct Found: Decodable, Sendable {
@@ -29,7 +30,7 @@ struct GitLabRelease: Sendable {
         if let found = try await session.found("\(path)/\(ForgeRequest.part(release.tag))", Found.self) {
             try await check(found, packages)
         } else {
-            try await packages.upload(release, say: say)
+            try await packages.upload(release, progress: progress, say: say)
             try await create(path, packages)
         }
         return Publication(
