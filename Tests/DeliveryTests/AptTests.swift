@@ -25,13 +25,67 @@ struct AptTests {
         _ = try await Self.passes(apt, ["download", "hello=1.0"])
         let got = FileManager.default.contents(atPath: apt.folder + "/hello_1.0_all.deb")
         #expect(got == FileManager.default.contents(atPath: first.files[0].path))
-        // The same once more: no package or index has other bytes. `Release` may be signed anew.
-        let before = try await runCommand(
-            "sh", "-c", "cd '\(folder["repo"])' && find . -type f ! -name '*Release*' -exec sha256sum {} + | sort")
-        try await publisher.bring(first)
-        let after = try await runCommand(
-            "sh", "-c", "cd '\(folder["repo"])' && find . -type f ! -name '*Release*' -exec sha256sum {} + | sort")
-        #expect(before == after)
+        // The same once more, later: nothing has other bytes, and nothing is signed anew.
+        let before = try await Self.digests(folder)
+        var later = publisher
+        later.now = { Date() + 86_400 }
+        try await later.bring(first)
+        #expect(try await Self.digests(folder) == before)
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func `compressed lists are there, also by their digests`() async throws {
+        let folder = try TemporaryFolder(.disk)
+        try await Self.publisher(folder).bring(try await Self.release("1.0", folder))
+        let dists = folder["repo/dists/stable"]
+        let plain = try await runCommand("cat", "\(dists)/main/binary-all/Packages")
+        #expect(plain.contains("Package: hello"))
+        #expect(try await runCommand("gzip", "-dc", "\(dists)/main/binary-all/Packages.gz") == plain)
+        let sums = try String(contentsOfFile: "\(dists)/Release", encoding: .utf8).split(separator: "\n").filter {
+            $0.hasPrefix(" ")
+        }.map { $0.split(separator: " ").map(String.init) }
+        #expect(sums.map(\.[2]) == ["main/binary-all/Packages", "main/binary-all/Packages.gz"])
+        for sum in sums {
+            let file = "\(dists)/\(sum[2])"
+            #expect(try await runCommand("sha256sum", file).hasPrefix(sum[0]))
+            let same = FileManager.default.contents(atPath: "\(dists)/main/binary-all/by-hash/SHA256/\(sum[0])")
+            #expect(same == FileManager.default.contents(atPath: file))
+        }
+        let apt = try await Self.client(folder)
+        _ = try await Self.passes(apt, ["-o", "Acquire::GzipIndexes=true", "update"])
+        #expect(try await Self.passes(apt, ["download", "hello=1.0"]).isEmpty == false)
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func `lists that are valid for a time are signed anew after half of it, and refused after it`() async throws {
+        let folder = try TemporaryFolder(.disk)
+        var publisher = try await Self.publisher(folder)
+        publisher.validForDays = 10
+        let (release, start) = (try await Self.release("1.0", folder), Date())
+        func bring(_ days: Double) async throws {
+            publisher.now = { start + days * 86_400 }
+            try await publisher.bring(release)
+        }
+        try await bring(-30)
+        let apt = try await Self.client(folder)
+        let expired = try await CommandRunner(in: apt.folder, environment: apt.environment).end(
+            of: ["apt-get", "-o", "APT::Update::Error-Mode=any", "update"])
+        #expect(expired.code != 0)
+        try await bring(-4)
+        _ = try await Self.passes(apt, ["update"])
+        let before = try await Self.digests(folder)
+        try await bring(0.9)
+        #expect(try await Self.digests(folder) == before)
+        try await bring(1.1)
+        #expect(try await Self.digests(folder) != before)
+        publisher.validForDays = nil
+        try await bring(1.2)
+        #expect(
+            try String(contentsOfFile: folder["repo/dists/stable/Release"], encoding: .utf8).contains("Valid") == false)
+    }
+
+    private static func digests(_ folder: TemporaryFolder) async throws -> String {
+        try await runCommand("sh", "-c", "cd '\(folder["repo"])' && find . -type f -exec sha256sum {} + | sort")
     }
 
     @Test(.timeLimit(.minutes(3)))

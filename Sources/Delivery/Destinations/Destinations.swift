@@ -46,8 +46,10 @@ package struct Destinations: Sendable {
         case .ssh(let host, let folder, let key, let knownHost):
             return SSHPublisher(
                 host: host, folder: folder, key: try secret(key), knownHost: try secret(knownHost), work: work)
-        case .apt(let folder, let suite, let component, let key):
-            return AptPublisher(folder: folder, suite: suite, component: component, key: try secret(key), work: work)
+        case .apt(let folder, let suite, let component, let key, let days):
+            return AptPublisher(
+                folder: folder, suite: suite, component: component, key: try secret(key), validForDays: days, work: work
+            )
         case .homebrew(let tap, let formula, let name):
             return HomebrewPublisher(tap: tap, formula: formula, token: try name.map(secret), work: work)
         case .testFlight(let flight): return try testFlight(flight, try secret(flight.key))

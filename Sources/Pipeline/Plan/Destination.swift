@@ -32,7 +32,11 @@ public enum Destination: Sendable, Equatable, Codable {
     ///   - suite: As in `stable`.
     ///   - component: As in `main`.
     ///   - key: The secret with the OpenPGP private key that signs `Release`, for `gpg`.
-    case apt(folder: String, suite: String = "stable", component: String = "main", key: String)
+    ///   - validForDays: For how many days clients believe the lists, as `Valid-Until` says; nil: for ever. Nobody can
+    ///     then show an old list as the newest. Run the step again before the time is over: from half of it on it signs
+    ///     anew.
+    case apt(
+        folder: String, suite: String = "stable", component: String = "main", key: String, validForDays: Int? = nil)
     /// A formula in a Homebrew tap.
     ///
     /// - Parameters:
@@ -51,7 +55,7 @@ public enum Destination: Sendable, Equatable, Codable {
         case .registry(let repository, _): "in the registry \(repository)"
         case .folder(let path): "in the folder \(path)"
         case .ssh(let host, let folder, _, _): "in \(host):\(folder)"
-        case .apt(let folder, let suite, let component, _): "in the apt repository \(folder), \(suite) \(component)"
+        case .apt(let folder, let suite, let component, _, _): "in the apt repository \(folder), \(suite) \(component)"
         case .homebrew(let tap, _, _): "in the Homebrew tap \(tap)"
         case .testFlight(let testFlight): "in TestFlight, as \(testFlight.app)"
         }
@@ -63,7 +67,7 @@ public enum Destination: Sendable, Equatable, Codable {
         case .forge, .packages, .folder: []
         case .registry(_, let credentials), .homebrew(_, _, let credentials): credentials.map { [$0] } ?? []
         case .ssh(_, _, let key, let knownHost): [key, knownHost]
-        case .apt(_, _, _, let key): [key]
+        case .apt(_, _, _, let key, _): [key]
         case .testFlight(let testFlight): [testFlight.key]
         }
     }

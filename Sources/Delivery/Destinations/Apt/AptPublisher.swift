@@ -13,6 +13,8 @@ struct AptPublisher: Publisher {
     let component: String
     /// An OpenPGP private key without a passphrase.
     let key: [UInt8]
+    /// For how many days clients believe `Release`; nil: for ever.
+    var validForDays: Int?
     /// Where private files may be.
     let work: String
     var now: @Sendable () -> Date = { Date() }
@@ -27,6 +29,9 @@ struct AptPublisher: Publisher {
         guard folder.hasPrefix("/") else {
             throw DeliveryProblem(.invalid, "\"\(PublishedName.shown(folder))\" is not an absolute path; write one")
         }
+        if let days = validForDays, !(1...3_650).contains(days) {
+            throw DeliveryProblem(.invalid, "an apt repository can't be valid for \(days) days; write 1 to 3650")
+        }
         let files = release.files.filter { $0.name.hasSuffix(".deb") }
         guard !files.isEmpty else {
             throw DeliveryProblem(.invalid, "release \(release.version) has no .deb file for the apt repository")
@@ -40,7 +45,8 @@ struct AptPublisher: Publisher {
         try await PrivateFolder.with(in: work) { files in
             let signer = OpenPGPSigner(home: files)
             try await signer.take(key)
-            let repository = AptRepository(root: FilePath(folder), suite: suite, component: component)
+            let repository = AptRepository(
+                root: FilePath(folder), suite: suite, component: component, validForDays: validForDays)
             let text = try await onOwnThread {
                 try DeliveryProblem.machine("writing the apt repository \(folder)") {
                     try repository.add(added, at: date)

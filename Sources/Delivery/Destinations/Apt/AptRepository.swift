@@ -1,4 +1,5 @@
 import Crypto
+import ForgeConnection
 import Foundation
 import SystemPackage
 
@@ -10,6 +11,8 @@ struct AptRepository: Sendable {
     let root: FilePath
     let suite: String
     let component: String
+    /// For how many days clients believe `Release`; nil: for ever.
+    var validForDays: Int?
 
     var dists: FilePath { root.appending("dists").appending(suite) }
 
@@ -67,13 +70,21 @@ struct AptRepository: Sendable {
         }
         all.sort { ($0.name, $0.version) < ($1.name, $1.version) }
         let bytes = Array(all.map { $0.paragraph + "\n" }.joined(separator: "\n").utf8)
-        try DurableFiles.write(bytes, to: byHash.appending(Self.digest(bytes)))
+        for (_, form) in try Self.forms(bytes) {
+            let digest = Self.digest(form)
+            let path = byHash.appending(digest)
+            if try DurableFiles.sha256(path) != digest { try DurableFiles.write(form, to: path) }
+        }
         try DurableFiles.write(bytes, to: next)
     }
 
-    /// The text of `Release`: the shown one, if it names the same indices.
+    /// An index as clients may ask for it.
+    private static func forms(_ bytes: [UInt8]) throws -> [(name: String, bytes: [UInt8])] {
+        [("Packages", bytes), ("Packages.gz", try Gzip.compress(bytes))]
+    }
+
+    /// The text of `Release`: the shown one, if it names the same indices and is valid for long enough.
     private func release(at date: Date) throws -> String {
-        let shown = try text(dists.appending("Release"))
         var sums: [String] = []
         var architectures: Set<String> = []
         var components: Set<String> = []
@@ -84,20 +95,46 @@ struct AptRepository: Sendable {
             }
             architectures.insert(place.architecture)
             components.insert(place.component)
-            sums.append(
-                " \(Self.digest(bytes)) \(bytes.count) \(place.component)/binary-\(place.architecture)/Packages")
+            for (name, form) in try Self.forms(bytes) {
+                sums.append(
+                    " \(Self.digest(form)) \(form.count) \(place.component)/binary-\(place.architecture)/\(name)")
+            }
         }
         let fields = [
             "Suite: \(suite)", "Codename: \(suite)", "Architectures: \(architectures.sorted().joined(separator: " "))",
             "Components: \(components.sorted().joined(separator: " "))", "Acquire-By-Hash: yes", "SHA256:",
         ]
         let rest = (fields + sums).joined(separator: "\n") + "\n"
-        if let shown, shown.hasSuffix("\n\(rest)") { return shown }
+        if let shown = try text(dists.appending("Release")), shown.hasSuffix("\n\(rest)"), isValid(shown, at: date) {
+            return shown
+        }
+        return "Origin: pipectl\n\(times(from: date))\(rest)"
+    }
+
+    private static let day: TimeInterval = 86_400
+
+    /// The lines of `Release` that say when it was made and until when it counts.
+    private func times(from date: Date) -> String {
+        let made = "Date: \(Self.dates.string(from: date))\n"
+        guard let validForDays else { return made }
+        let end = date + TimeInterval(validForDays) * Self.day
+        return "\(made)Valid-Until: \(Self.dates.string(from: end))\n"
+    }
+
+    /// Whether a `Release` that is shown may stay: it has the wanted time, and at most half of it is over.
+    private func isValid(_ shown: String, at date: Date) -> Bool {
+        guard let made = DebianPackage.fields(shown)["date"].flatMap(Self.dates.date(from:)),
+            shown.contains("\n\(times(from: made))Suite:")
+        else { return false }
+        return validForDays.map { date < made + TimeInterval($0) * Self.day / 2 } ?? true
+    }
+
+    private static var dates: DateFormatter {
         let format = DateFormatter()
         format.locale = Locale(identifier: "en_US_POSIX")
         format.timeZone = TimeZone(secondsFromGMT: 0)
         format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'UTC'"
-        return "Origin: pipectl\nDate: \(format.string(from: date))\n\(rest)"
+        return format
     }
 
     private func indices() throws -> [(component: String, architecture: String, folder: FilePath)] {
@@ -119,8 +156,9 @@ struct AptRepository: Sendable {
         try DurableFiles.write(signed.clear, to: dists.appending("InRelease"))
         // For clients that know no `InRelease`, or no digests in paths.
         for place in try indices() {
-            if let bytes = try bytes(place.folder.appending(".next")) {
-                try DurableFiles.write(bytes, to: place.folder.appending("Packages"))
+            guard let bytes = try bytes(place.folder.appending(".next")) else { continue }
+            for (name, form) in try Self.forms(bytes) {
+                try DurableFiles.write(form, to: place.folder.appending(name))
             }
         }
         try DurableFiles.write(signed.detached, to: dists.appending("Release.gpg"))
@@ -131,8 +169,10 @@ struct AptRepository: Sendable {
     func isShown(_ text: String) -> Bool {
         guard (try? self.text(dists.appending("Release"))) == text, let places = try? indices() else { return false }
         return places.allSatisfy { place in
-            guard let next = try? bytes(place.folder.appending(".next")) else { return true }
-            return (try? bytes(place.folder.appending("Packages"))) == next
+            guard let next = try? bytes(place.folder.appending(".next")), let forms = try? Self.forms(next) else {
+                return true
+            }
+            return forms.allSatisfy { (try? bytes(place.folder.appending($0.name))) == $0.bytes }
         }
     }
 

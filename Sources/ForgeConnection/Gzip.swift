@@ -3,9 +3,9 @@ import NIOEmbedded
 import NIOHTTP1
 import NIOHTTPCompression
 
-/// Compresses bytes as gzip (RFC 1952), with the library that compresses HTTP.
-enum Gzip {
-    static func compress(_ bytes: [UInt8]) throws -> [UInt8] {
+/// Compresses bytes as gzip (RFC 1952), with the library that compresses HTTP. The same bytes give the same result.
+package enum Gzip {
+    package static func compress(_ bytes: [UInt8]) throws -> [UInt8] {
         let channel = EmbeddedChannel()
         try channel.pipeline.syncOperations.addHandler(NIOHTTPRequestCompressor(encoding: .gzip))
         channel.write(
