@@ -93,7 +93,7 @@ import Testing
 
     // MARK: Commands
 
-    private static let runner: CommandSigner.Runner = { command, input, _ in
+    private static let runner: CommandSigner.Runner = { command, input in
         try await withTemporaryFolder { folder in
             let file = folder + "/input"
             try Data(input).write(to: URL(fileURLWithPath: file))
@@ -120,10 +120,26 @@ import Testing
 
     @Test(.timeLimit(.minutes(1)), arguments: [["echo", "AAAA"], ["true"], [], ["yes"]])
     func `a command that prints no signature of its key has failed`(_ command: [String]) async throws {
-        let signer = CommandSigner(command, publicKey: try PublicKey(KeySamples.p256Public)) { command, _, _ in
+        let signer = CommandSigner(command, publicKey: try PublicKey(KeySamples.p256Public)) { command, _ in
             command == ["yes"] ? Array(repeating: UInt8(ascii: "y"), count: 1 << 20) : Array("AAAA\n".utf8)
         }
         #expect(await code { _ = try await signer.signature(for: .message(Data())) } == .signerFailed)
+    }
+
+    @Test func `a command and its public key are read, and a key is no command`() throws {
+        let text = "command: /usr/bin/sign --key  release\n\(KeySamples.p256Public)"
+        let signer = try #require(try CommandSigner(text, run: Self.runner))
+        #expect(signer.command == ["/usr/bin/sign", "--key", "release"])
+        #expect(signer.publicKey == (try PublicKey(KeySamples.p256Public)))
+        #expect(try CommandSigner(KeySamples.p256Secret, run: Self.runner) == nil)
+    }
+
+    @Test(arguments: [
+        ("command:", SigningError.Code.badKey), ("command: sign\n\(KeySamples.p256Public)", .badKey),
+        ("command: /usr/bin/sign", .badKey), ("command: /usr/bin/sign\n\(KeySamples.p256Secret)", .secretKey),
+    ])
+    func `a command without a path or a public key is refused`(text: String, code expected: SigningError.Code) async {
+        #expect(await code { _ = try CommandSigner(text, run: Self.runner) } == expected)
     }
 
     @Test func `an Ed25519 key signs no digest`() async throws {

@@ -21,6 +21,14 @@ struct DeliveryTool: Sendable {
     func run(_ arguments: [String], input: [UInt8] = [], in folder: String? = nil) async throws -> (
         code: Int32, text: String
     ) {
+        let (code, output) = try await bytes(arguments, input: input, in: folder)
+        return (code, String(decoding: output, as: UTF8.self))
+    }
+
+    /// Runs it to its end; what it says is as it said it.
+    func bytes(_ arguments: [String], input: [UInt8] = [], in folder: String? = nil) async throws -> (
+        code: Int32, output: [UInt8]
+    ) {
         var command = ExternalCommand(
             name, arguments, in: folder, environment: Self.base.merging(environment) { $1 }, deadline: deadline,
             outputLimit: 8 << 20)
@@ -30,7 +38,7 @@ struct DeliveryTool: Sendable {
             throw DeliveryProblem(.machine, "\(name) can't be started: \(error.cause); install it")
         }
         switch result.ending {
-        case .exited(let code): return (code, result.text)
+        case .exited(let code): return (code, result.output)
         case .signal(let signal): throw DeliveryProblem(.machine, "\(name) was ended by signal \(signal)")
         case .deadline(let time):
             throw DeliveryProblem(.unreachable, "\(name) took longer than \(time.components.seconds) s and was ended")

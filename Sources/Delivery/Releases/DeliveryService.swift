@@ -1,6 +1,7 @@
 package import Engine
 package import Pipeline
 import Results
+import Signing
 package import Store
 
 /// Makes releases and brings them to their users.
@@ -56,6 +57,8 @@ private struct RunRelease: ReleaseWork {
         } catch let problem as DeliveryProblem {
             throw ReleaseFailure(
                 problem.description, isOfMachine: [.unreachable, .machine].contains(problem.code))
+        } catch let error as SigningError {
+            throw ReleaseFailure(error.description)
         }
     }
 }

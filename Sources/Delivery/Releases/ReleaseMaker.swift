@@ -134,32 +134,3 @@ struct ReleaseMaker {
         }
     }
 }
-
-/// The keys that sign a release, each with the forms in which it signs files.
-struct Signers {
-    let all: [(key: PrivateKey, forms: [SignatureForm])]
-
-    /// - Throws: ``DeliveryProblem`` if a secret has no usable key, or if its key can't sign in a form.
-    init(_ uses: [SignatureUse], _ secrets: [String: [UInt8]]) throws {
-        all = try uses.map { use in
-            guard let bytes = secrets[use.secret] else {
-                throw DeliveryProblem(
-                    .refused, "secret \(use.secret) is not given to this run: only merged code is signed")
-            }
-            let key: PrivateKey
-            do { key = try PrivateKey(String(decoding: bytes, as: UTF8.self)) } catch {
-                throw DeliveryProblem(.refused, "secret \(use.secret): \(error)")
-            }
-            let usual: SignatureForm = key.publicKey.algorithm == .ed25519 ? .minisign : .cosign
-            for form in use.forms where form != usual {
-                throw DeliveryProblem(
-                    .invalid,
-                    "the key in secret \(use.secret) can't sign as \(form.rawValue), which takes "
-                        + (form == .minisign ? "Ed25519" : "ECDSA on P-256"))
-            }
-            return (key, [usual])
-        }
-    }
-
-    var keys: [PrivateKey] { all.map(\.key) }
-}

@@ -25,24 +25,37 @@ extension SigningError {
 package struct CommandSigner: Signer {
     /// Runs a command to its end and returns what it printed. The room that starts processes gives it.
     ///
-    /// - Throws: If it can't be started, fails, or takes longer than the deadline.
-    package typealias Runner =
-        @Sendable (_ command: [String], _ input: [UInt8], _ deadline: Duration) async throws -> [UInt8]
+    /// - Throws: If it can't be started, fails, or takes longer than it may.
+    package typealias Runner = @Sendable (_ command: [String], _ input: [UInt8]) async throws -> [UInt8]
+
+    /// The word before the command in the text of such a key.
+    private static let mark = "command:"
 
     package let publicKey: PublicKey
     /// The program and its arguments.
     package let command: [String]
-    /// The time that it may take by the wall clock.
-    package let deadline: Duration
     private let run: Runner
 
-    package init(
-        _ command: [String], publicKey: PublicKey, deadline: Duration = .seconds(60), run: @escaping Runner
-    ) {
-        self.command = command
+    package init(_ command: [String], publicKey: PublicKey, run: @escaping Runner) {
         self.publicKey = publicKey
-        self.deadline = deadline
+        self.command = command
         self.run = run
+    }
+
+    /// Reads a line `command: PROGRAM ARGUMENT…` and the public key below it. The program is an absolute path; arguments
+    /// are divided by spaces, and no shell sees them.
+    ///
+    /// - Returns: Nil if the text is no such line, and so may be a key itself.
+    /// - Throws: ``SigningError`` with `badKey` or `secretKey`.
+    package init?(_ text: String, run: @escaping Runner) throws(SigningError) {
+        guard text.hasPrefix(Self.mark) else { return nil }
+        let end = text.firstIndex(where: \.isNewline) ?? text.endIndex
+        let words = text[..<end].dropFirst(Self.mark.count).split(whereSeparator: \.isWhitespace).map(String.init)
+        guard let program = words.first, program.hasPrefix("/") else {
+            throw SigningError(
+                .badKey, "after \"\(Self.mark)\" is no absolute path of a program: write one like /usr/bin/sign")
+        }
+        self.init(words, publicKey: try PublicKey(String(text[end...])), run: run)
     }
 
     package func signature(for input: SigningInput) async throws -> Data {
@@ -55,7 +68,7 @@ package struct CommandSigner: Signer {
         guard let program = command.first, !program.isEmpty else {
             throw SigningError(.signerFailed, "the command that signs is empty: name its program and arguments")
         }
-        let output = Data(try await run(command, bytes, deadline))
+        let output = Data(try await run(command, bytes))
         if let signature = candidates(output).first(where: { publicKey.isValid($0, for: input) }) { return signature }
         throw SigningError(
             .signerFailed,

@@ -46,6 +46,8 @@ struct ReleaseMakerTests {
         let service: DeliveryService
         let memory = Memory()
         let key = PrivateKey(new: .ed25519)
+        /// The secret; nil is the key.
+        var secret: String?
         var basis: ReleaseBasis
 
         init(notes: [LandedNote] = [], publishes: Bool = true) async throws {
@@ -84,7 +86,7 @@ struct ReleaseMakerTests {
             return try await service.work(basis).perform(
                 ReleaseOrder(
                     step: basis.plan.steps[step], earlier: EarlierSteps(records: [], artifacts: artifacts),
-                    folder: FilePath(folder["run"]), secrets: ["KEY": Array(key.pem.utf8)]), say: { _ in })
+                    folder: FilePath(folder["run"]), secrets: ["KEY": Array((secret ?? key.pem).utf8)]), say: { _ in })
         }
 
         var path: String { service.folders.folder(of: "1.0", commit: basis.commit, repository: "app") }
@@ -158,6 +160,32 @@ struct ReleaseMakerTests {
         _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
         #expect(try await bench.index.release("1.0", of: "app")?.state == .sealed)
         #expect(try bench.files().contains("release.json"))
+    }
+
+    @Test(.timeLimit(.minutes(2)), .enabled(if: succeeds(["openssl", "version"])))
+    func `a command signs, whose key never is in this process, and one with another key is refused`() async throws {
+        var bench = try await Bench(publishes: false)
+        let key = PrivateKey(new: .p256)
+        let pem = try bench.folder.write("key", key.pem.utf8)
+        let program = try bench.folder.write(
+            "sign",
+            "#!/bin/sh\necho signing with the token >&2\ncat > \"$2\"\nopenssl pkeyutl -sign -inkey \"$1\" -in \"$2\" | base64 | tr -d '\\n'\necho\n"
+                .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
+        func text(_ public: PublicKey) -> String {
+            "command: \(program) \(pem) \(bench.folder["input"])\n\(`public`.pem)"
+        }
+        bench.secret = text(PrivateKey(new: .p256).publicKey)
+        await #expect(throws: ReleaseFailure.self) {
+            _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        }
+        bench.secret = text(key.publicKey)
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        #expect(try bench.files().contains("app.txt.sigstore.json"))
+        let manifest = try ReleaseManifest.read(
+            Data(contentsOf: URL(fileURLWithPath: "\(bench.path)/release.json")), among: TrustedKeys([key.publicKey])
+        ).manifest
+        #expect(manifest.version == "1.0")
     }
 
     @Test func `unmerged code, a withdrawn release and unusable names are refused`() async throws {
