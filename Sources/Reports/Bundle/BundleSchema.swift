@@ -4,7 +4,7 @@ public enum BundleSchema {
     public static let text = #"""
         {
           "$schema": "https://json-schema.org/draft/2020-12/schema",
-          "$id": "https://pipectl.dev/schema/bundle-1.json",
+          "$id": "urn:pipectl:schema:bundle:1",
           "title": "pipectl bundle",
           "description": "What must change before a run passes, in one bounded document. Ignore unknown keys.",
           "type": "object",

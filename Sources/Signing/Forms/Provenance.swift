@@ -5,8 +5,8 @@ package struct Provenance: Sendable, Hashable, Codable {
     package static let payloadType = "application/vnd.in-toto+json"
     package static let statementType = "https://in-toto.io/Statement/v1"
     package static let predicateType = "https://slsa.dev/provenance/v1"
-    /// What the parameters mean: those of a workflow of pipectl.
-    package static let buildType = "https://pipectl.dev/buildtypes/workflow/v1"
+    /// What the parameters mean: those of a workflow of pipectl, as docs/guide/verifying.md says.
+    package static let buildType = "urn:pipectl:buildtype:workflow:1"
 
     package struct Subject: Sendable, Hashable, Codable {
         package var name: String
