@@ -30,6 +30,16 @@ struct UsableReleases: PlanRule {
         for glob in release.files {
             do throws(GlobProblem) { _ = try Glob(glob) } catch { report(step.name, error.description) }
         }
+        if let wanted = release.overTheAir {
+            let isAddress = wanted.address.hasPrefix("https://") && !wanted.address.contains { "?#@ ".contains($0) }
+            if !isAddress {
+                report(
+                    step.name, "\"\(wanted.address)\" is no address like https://HOST/PATH, without a user and a query")
+            }
+            if wanted.app.isEmpty || wanted.title.isEmpty {
+                report(step.name, "an app that is installed over the air has an identifier and a title; write both")
+            }
+        }
         switch release.version {
         case .tag: break
         case .file(let path):
@@ -72,8 +82,10 @@ struct UsableReleases: PlanRule {
         case .folder(let path): folder(path)
         case .ssh(let host, let path, _, _):
             folder(path) + (host.isEmpty || host.hasPrefix("-") ? ["\"\(host)\" is no host"] : [])
-        case .apt(let path, let suite, let component, _):
+        case .apt(let path, let suite, let component, _, let days):
             folder(path)
+                + (days.map { (1...3_650).contains($0) } ?? true
+                    ? [] : ["lists can't be valid for \(days ?? 0) days; write 1 to 3650"])
                 + [suite, component].filter { $0.isEmpty || $0.contains("/") || $0.hasPrefix(".") }.map {
                     "\"\($0)\" is no name of a suite or component"
                 }

@@ -36,13 +36,23 @@ struct ReleasePlanTests {
         Destination.folder("dist"), .folder("/a/../b"), .registry(repository: "r.example/a"),
         .registry(repository: "https://user:word@r.example/a"), .packages(name: "a/b"),
         .ssh(host: "-oProxyCommand=x", folder: "/a", key: "K", knownHost: "H"),
-        .apt(folder: "/a", suite: "../x", key: "K"), .homebrew(tap: "/a", formula: "x.rb"),
+        .apt(folder: "/a", suite: "../x", key: "K"), .apt(folder: "/a", key: "K", validForDays: 0),
+        .homebrew(tap: "/a", formula: "x.rb"),
         .homebrew(tap: "https://example.com/tap", formula: "x"), .testFlight(TestFlight(app: "", key: "K", keyID: "1")),
     ])
     func `a destination that can't be reached is refused`(destination: Destination) {
         let release = Release(version: .counted("1"), needs: build)
         let plan = plan([build, release.step, Step.publish("out", release, to: destination)])
         #expect(plan.validate().map(\.step) == ["out"])
+    }
+
+    @Test(arguments: [
+        ("http://apps.example.org", "com.example.app", 1), ("https://apps.example.org/a?b=c", "com.example.app", 1),
+        ("https://apps.example.org/a", "", 1), ("https://apps.example.org/a", "com.example.app", 0),
+    ])
+    func `an app that no device could install over the air is refused`(address: String, app: String, problems: Int) {
+        let release = Release(version: .counted("1"), needs: build).overTheAir(app: app, title: "App", at: address)
+        #expect(plan([build, release.step]).validate().count == problems)
     }
 
     @Test func `a release refuses the modifiers of commands`() {

@@ -14,7 +14,7 @@ struct ReleaseSides {
 
     /// - Returns: By name, the content.
     func make(of files: [ReleaseFile], by signers: Signers) async throws -> [(name: String, bytes: Data)] {
-        var sides = try await bills(files)
+        var sides = try await bills(files) + overTheAir(files)
         let billed = sides.map { side in
             ReleaseManifest.File(name: side.name, FileDigests(of: side.bytes))
         }
@@ -75,6 +75,12 @@ struct ReleaseSides {
             case .cycloneDX: ("sbom.cdx.json", try parts.cycloneDX())
             }
         }
+    }
+
+    private func overTheAir(_ files: [ReleaseFile]) throws -> [(name: String, bytes: Data)] {
+        guard let wanted = plan.overTheAir else { return [] }
+        let page = try OverTheAirPage(wanted, version: basis.version.version, files: files)
+        return [(page.manifestName, page.manifest), (OverTheAirPage.pageName, page.page)]
     }
 
     private func provenance(of files: [ReleaseManifest.File]) -> Provenance {

@@ -8,6 +8,8 @@ public struct ReleasePlan: Sendable, Equatable, Codable {
     public var signatures: [SignatureUse] = []
     /// The bills of materials that are added.
     public var bills: [BillOfMaterials] = []
+    /// How an ad hoc build is installed; nil: it has none.
+    public var overTheAir: OverTheAir?
 
     /// A release without signatures and bills of materials.
     public init(version: VersionRule, files: [String] = []) {
@@ -71,6 +73,23 @@ public enum SignatureForm: String, Sendable, Codable, CaseIterable {
     case minisign
     /// `FILE.sig`, for `cosign verify-blob --key`. It takes an ECDSA P-256 key.
     case cosign
+}
+
+/// How devices install an ad hoc build: from a web server, without a store.
+public struct OverTheAir: Sendable, Equatable, Codable {
+    /// The app's bundle identifier.
+    public var app: String
+    /// The app's name, for people.
+    public var title: String
+    /// Where the folder with all versions is shown.
+    public var address: String
+
+    /// An installation from `address`, which begins with `https://`.
+    public init(app: String, title: String, address: String) {
+        self.app = app
+        self.title = title
+        self.address = address
+    }
 }
 
 /// A list of the packages that a product is made of.

@@ -41,7 +41,8 @@ public struct Release: Sendable {
     /// Signs each file of the release, its provenance and its manifest.
     ///
     /// - Parameters:
-    ///   - secret: The secret with the private key: `pipectl secrets set NAME`. Ed25519 or ECDSA P-256.
+    ///   - secret: The secret with the private key, or with the command that reaches one elsewhere: `pipectl secrets set
+    ///     NAME`. Ed25519 or ECDSA P-256.
     ///   - forms: In which forms the files are signed. Default: as `minisign` reads it, or as `cosign` reads it for an
     ///     ECDSA key.
     public func signed(with secret: String, as forms: SignatureForm...) -> Release {
@@ -54,6 +55,19 @@ public struct Release: Sendable {
     /// Adds a bill of materials: the packages that `Package.resolved` names.
     public func billOfMaterials(_ forms: BillOfMaterials...) -> Release {
         with { _, plan in plan.bills += forms.filter { !plan.bills.contains($0) } }
+    }
+
+    /// Adds what installs the release's `.ipa` file on the devices that its provisioning profile names: a manifest, and the
+    /// page `install.html` with the link and its QR code.
+    ///
+    /// Publish the release where a web server shows it, for example with `.folder(path)`.
+    ///
+    /// - Parameters:
+    ///   - app: The app's bundle identifier.
+    ///   - title: The app's name, for people.
+    ///   - address: Where the folder with all versions is shown; it begins with `https://`.
+    public func overTheAir(app: String, title: String, at address: String) -> Release {
+        with { _, plan in plan.overTheAir = OverTheAir(app: app, title: title, address: address) }
     }
 
     private func with(_ change: (inout PlannedStep, inout ReleasePlan) -> Void) -> Release {
