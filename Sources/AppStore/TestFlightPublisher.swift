@@ -43,7 +43,7 @@ package struct TestFlightPublisher: Publisher {
         _ release: ReleaseContent, _ progress: any PublishingProgress, _ say: @escaping @Sendable (String) -> Void
     ) async throws -> Publication {
         let file = try file(of: release)
-        let app = try await app()
+        let app = try await client.app(options.app)
         let testing = BuildTesting(client: client, app: app, options: options, say: say)
         // A group that does not exist is said before anything is uploaded.
         let groups = try await testing.groups()
@@ -79,19 +79,6 @@ package struct TestFlightPublisher: Publisher {
         }
         guard file.bytes > 0 else { throw DeliveryProblem(.invalid, "\(file.name) is empty. Look at the export step.") }
         return file
-    }
-
-    private func app() async throws -> String {
-        struct App: Decodable, Sendable { var bundleId: String? }
-        let apps = try await client.all(.get("/v1/apps", ["filter[bundleId]": options.app, "limit": "200"]), App.self)
-        // Apple's filter also finds identifiers that begin with it.
-        guard let app = apps.first(where: { $0.attributes.bundleId == options.app }) else {
-            throw DeliveryProblem(
-                .invalid,
-                "App Store Connect has no app with the bundle identifier \(options.app.plain(200)) that this key may see. "
-                    + "Make the app there, or correct app: in the workflow.")
-        }
-        return app.id
     }
 
     // MARK: Processing

@@ -146,6 +146,48 @@ struct StandInTests {
     }
 
     @Test(.timeLimit(.minutes(2)), arguments: StandIn.all)
+    func `a change is opened once, said anew, and found whatever became of it`(forge: StandIn) async throws {
+        let branch = "pipectl/task-12"
+        try await forge.seed(branch: branch, at: StandIn.head)
+        try await forge.use(session: { session in
+            var wanted = ForgeOpening(
+                branch: branch, target: "main", title: "Task 12: mend it", body: "# Plan\n\nFine.", since: Date())
+            #expect(try await session.openingService.found(wanted) == nil)
+            let opened = try await session.openingService.open(wanted)
+            #expect(opened.number > 1 && opened.head == StandIn.head && opened.link != nil)
+            wanted.body = "# Plan\n\nBetter."
+            for _ in 0..<2 { #expect(try await session.openingService.open(wanted).number == opened.number) }
+            let found = try #require(try await session.openingService.found(wanted))
+            #expect(found.body == wanted.body && found.number == opened.number)
+            #expect(try await session.reader.reviewRemarks(of: opened.number, since: .distantPast).isEmpty)
+        })
+        #expect(try await forge.violations() == [])
+        try await forge.reset()
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: StandIn.all)
+    func `issues are read, and a task's comment there is one`(forge: StandIn) async throws {
+        // The server has no issues of GitLab.
+        guard forge.kind != .gitlab else { return }
+        try await forge.use(session: { session in
+            let issue = try #require(try await session.reader.issue(2))
+            #expect(issue.title == "Crash at launch" && issue.labels == ["bug"] && issue.isOpen)
+            #expect(issue.author.login == "reader" && issue.link != nil)
+            #expect(try await session.reader.issue(1) == nil)
+            let all = try #require(try await session.reader.issues(since: .distantPast, etag: nil))
+            #expect(all.issues.map(\.number) == [2])
+            var note = IssueNote(issue: 2, task: 12, body: "A plan.", isNews: true)
+            let known = try await session.show(note, after: ForgePast())
+            note.body = "It landed."
+            #expect(try await session.show(note, after: ForgePast(isUncertain: true)) == known)
+            let said = try await session.reader.issueRemarks(of: 2, since: .distantPast)
+            #expect(said.map(\.isOwn) == [true] && said.first?.body.hasSuffix("It landed.") == true)
+        })
+        #expect(try await forge.violations() == [])
+        try await forge.reset()
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: StandIn.all)
     func `a reader's token is told what is lacking`(forge: StandIn) async throws {
         guard let reader = forge.reader else { return }
         try await forge.use(reader) { service in
@@ -185,13 +227,17 @@ struct StandIn: Sendable, CustomTestStringConvertible {
     func use(_ credential: ForgeCredential? = nil, _ body: (any ForgeService & ForgeMergeService) async throws -> Void)
         async throws
     {
+        try await use(credential, session: { try await body($0.service) })
+    }
+
+    func use(_ credential: ForgeCredential? = nil, session body: (ForgeSession) async throws -> Void) async throws {
         let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeClient.configuration)
         do {
             let address = try ForgeAddress(
                 "\(url)/octo/hello", kind: kind, api: kind == .github ? url : nil)
             let credential = if let credential { credential } else { try await usual() }
             let session = try ForgeSession(address, credential, http: http)
-            try await body(session.service)
+            try await body(session)
         } catch {
             try? await http.shutdown()
             throw error
@@ -208,6 +254,18 @@ struct StandIn: Sendable, CustomTestStringConvertible {
         case .gitlab: return .token("glpat-dev")
         case .gitea, .forgejo: return .token("gitea-dev")
         }
+    }
+
+    /// Gives the server's repository a branch.
+    func seed(branch: String, at commit: String) async throws {
+        let project =
+            kind == .gitlab
+            ? #"{"projects": {"octo/hello": {"branches": {"\#(branch)": "\#(commit)"}}}}"#
+            : #"{"repos": {"octo/hello": {"refs": {"refs/heads/\#(branch)": "\#(commit)"}}}}"#
+        var request = HTTPClientRequest(url: "\(url)/_control/seed")
+        request.method = .POST
+        request.body = .bytes(ByteBuffer(string: project))
+        _ = try await HTTPClient.shared.execute(request, timeout: .seconds(20)).body.collect(upTo: 1 << 20)
     }
 
     /// Puts the server's state back to its beginning.

@@ -169,7 +169,7 @@ struct AppStoreClient: Sendable {
         }
     }
 
-    private func decode<Value: Decodable>(_ type: Value.Type, _ body: Data) throws -> Value {
+    func decode<Value: Decodable>(_ type: Value.Type, _ body: Data) throws -> Value {
         do {
             return try JSONDecoder().decode(type, from: body)
         } catch {

@@ -1,7 +1,7 @@
 public import Foundation
 public import Results
 
-/// What somebody asks pipectl for in a comment at a change, or with a button of a check.
+/// What somebody asks pipectl for in a comment at a change or an issue, or with a button of a check.
 public enum ForgeCommand: Sendable, Equatable {
     /// Repeats the newest runs of the change, or what failed in them.
     case rerun(failedOnly: Bool)
@@ -10,19 +10,32 @@ public enum ForgeCommand: Sendable, Equatable {
     case cancel
     case fix
     case land
+    /// Makes a task of an issue.
+    case task
+    /// Approves the plan of a task: that version, or the newest.
+    case approvePlan(version: Int?)
+    /// Says something to the plan or the work of a task.
+    case remark(String)
+    /// Refuses the plan or the change of a task.
+    case refuse(reason: String?)
 
     /// The line that a comment begins with.
     static let prefix = "/pipectl"
     /// All commands, for who wrote another one.
-    static let usage = "rerun, rerun failed, approve, approve COMMIT, cancel, fix, land"
+    static let usage =
+        "rerun, rerun failed, approve, approve COMMIT, cancel, fix, land; for tasks: task, approve plan, "
+        + "approve plan VERSION, remark TEXT, refuse, refuse REASON, cancel, land"
+    /// The longest text of a command, in bytes; what is longer is cut.
+    static let longestText = 8 << 10
 
     /// Reads a comment.
     ///
     /// Only its first line counts: commands in quotes, code and the text of others are none. What is not exactly a
-    /// command, also by a letter that looks like another one, is none.
+    /// command, also by a letter that looks like another one, is none. The text of a remark goes on to the comment's end.
     ///
     /// - Returns: Nil where the comment asks pipectl for nothing; `.failure` where it does, and not for what there is.
     static func read(_ body: String) -> Result<ForgeCommand, NoCommand>? {
+        if let command = words(body) { return .success(command) }
         let bytes = body.utf8.prefix(400)
         let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
         guard line.starts(with: prefix.utf8) else { return nil }
@@ -40,8 +53,29 @@ public enum ForgeCommand: Sendable, Equatable {
         case ("cancel", nil, 1): return .success(.cancel)
         case ("fix", nil, 1): return .success(.fix)
         case ("land", nil, 1): return .success(.land)
+        case ("task", nil, 1): return .success(.task)
+        case ("approve", "plan", 2): return .success(.approvePlan(version: nil))
+        case ("approve", "plan", 3):
+            guard let version = Int(words[2]), (1...10_000).contains(version) else { return .failure(NoCommand()) }
+            return .success(.approvePlan(version: version))
+        case ("refuse", nil, 1): return .success(.refuse(reason: nil))
         default: return .failure(NoCommand())
         }
+    }
+
+    /// A command whose words are for people or agents, and may have any letters.
+    private static func words(_ body: String) -> ForgeCommand? {
+        for verb in ["remark", "refuse"] {
+            let start = "\(prefix) \(verb)"
+            guard body.utf8.starts(with: start.utf8) else { continue }
+            let rest = body.utf8.dropFirst(start.utf8.count)
+            guard let next = rest.first, [0x20, 0x09, 0x0A, 0x0D].contains(next) else { return nil }
+            let text = String(decoding: rest.prefix(longestText), as: UTF8.self)
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            if verb == "remark" { return text.isEmpty ? nil : .remark(text) }
+            return .refuse(reason: text.isEmpty ? nil : text)
+        }
+        return nil
     }
 
     /// What a button of a check asks for.
@@ -66,8 +100,10 @@ public enum ForgeCommand: Sendable, Equatable {
 public struct ForgeOrder: Sendable, Equatable {
     public var repository: String
     public var command: ForgeCommand
-    /// The number of the change; nil for a button.
+    /// The number of the change; nil for a button, and for an issue.
     public var change: Int?
+    /// The number of the issue that it was written at; nil for others.
+    public var issue: Int?
     /// The run whose button it is; nil for a comment, and for all runs of ``head``.
     public var run: RunID?
     /// The commit whose button it is; nil for a comment.
@@ -80,12 +116,13 @@ public struct ForgeOrder: Sendable, Equatable {
     public var key: String
 
     public init(
-        repository: String, command: ForgeCommand, change: Int?, run: RunID?, head: String?, by: String,
-        writtenAt: Date?, key: String
+        repository: String, command: ForgeCommand, change: Int?, issue: Int? = nil, run: RunID?, head: String?,
+        by: String, writtenAt: Date?, key: String
     ) {
         self.repository = repository
         self.command = command
         self.change = change
+        self.issue = issue
         self.run = run
         self.head = head
         self.by = by

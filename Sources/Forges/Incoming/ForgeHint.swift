@@ -9,6 +9,8 @@ enum ForgeHint: Sendable, Equatable {
     case change(Int, push: ForgePush?)
     /// A change has a comment that may hold a command.
     case comment(change: Int)
+    /// An issue is new, was labelled, or has a comment; `by` is who did it where the delivery says so.
+    case issue(Int, by: ForgeUser?)
     /// Somebody pressed a button of a check. Only the delivery itself tells, so what it says is taken, once.
     case button(ForgeButton)
     /// Nothing of concern.
@@ -68,6 +70,7 @@ private struct Payload: Decodable {
     var pullRequest: PullRequest?
     var issue: Issue?
     var comment: Comment?
+    var review: Empty?
     var checkRun: CheckRun?
     var checkSuite: CheckSuite?
     var requestedAction: RequestedAction?
@@ -77,6 +80,7 @@ private struct Payload: Decodable {
     var project: Project?
     var objectAttributes: ObjectAttributes?
     var mergeRequest: MergeRequest?
+    var changes: Changes?
     var user: Sender?
 
     struct Repository: Decodable { var fullName: String? }
@@ -87,6 +91,8 @@ private struct Payload: Decodable {
     }
     struct Issue: Decodable {
         var number: Int?
+        /// GitLab's number.
+        var iid: Int?
         var pullRequest: Empty?
     }
     struct Empty: Decodable {}
@@ -112,6 +118,7 @@ private struct Payload: Decodable {
         struct LastCommit: Decodable { var id: String? }
     }
     struct MergeRequest: Decodable { var iid: Int? }
+    struct Changes: Decodable { var labels: Empty? }
 
     var projectName: String? { project?.pathWithNamespace ?? repository?.fullName }
 
@@ -138,13 +145,15 @@ private struct Payload: Decodable {
     func hint(key: String, project: String) -> ForgeHint {
         if checkRun != nil || checkSuite != nil { return button(key: key, project: project) }
         if let pullRequest, let number = number(pullRequest.number ?? number) {
-            if comment != nil { return .comment(change: number) }
+            if comment != nil || review != nil { return .comment(change: number) }
             // Only these two bring commits; who edits a title has pushed nothing.
             let pushes = ["opened", "synchronize", "synchronized", "reopened"].contains(action ?? "")
             return .change(number, push: pushes ? push(pullRequest.head?.sha, by: sender) : nil)
         }
-        if let issue, comment != nil, issue.pullRequest != nil, let number = number(issue.number) {
-            return .comment(change: number)
+        if let issue, let number = number(issue.number) {
+            if issue.pullRequest != nil { return comment != nil ? .comment(change: number) : .nothing }
+            // Who writes a comment has set no label.
+            return .issue(number, by: comment == nil ? person(sender) : nil)
         }
         return ref != nil ? .refs : .nothing
     }
@@ -177,10 +186,15 @@ private struct Payload: Decodable {
                 || objectAttributes?.oldrev != nil
             return .change(number, push: pushes ? push(objectAttributes?.lastCommit?.id, by: user) : nil)
         case "note":
-            guard objectAttributes?.noteableType == "MergeRequest", let number = number(mergeRequest?.iid) else {
-                return .nothing
+            if objectAttributes?.noteableType == "MergeRequest", let number = number(mergeRequest?.iid) {
+                return .comment(change: number)
             }
-            return .comment(change: number)
+            guard objectAttributes?.noteableType == "Issue", let number = number(issue?.iid) else { return .nothing }
+            return .issue(number, by: nil)
+        case "issue":
+            guard let number = number(objectAttributes?.iid) else { return .nothing }
+            let labels = objectAttributes?.action == "open" || changes?.labels != nil
+            return .issue(number, by: labels ? person(user) : nil)
         case "push", "tag_push": return .refs
         default: return .nothing
         }

@@ -12,6 +12,8 @@ public struct ForgeHost: Sendable {
     public var noteWanted: @Sendable () -> Void
     /// Whose commands are obeyed beside those of people who may write.
     public var policy: CommandPolicy
+    /// What it does about tasks; nil: nothing.
+    package var tasks: ForgeTasks?
 
     public init(
         policy: CommandPolicy, look: @escaping @Sendable (_ repository: String) -> Void,

@@ -10,11 +10,16 @@ final class ForgeInbox: Sendable {
     static let mostChanges = 500
     /// Buttons that wait; more are refused, and the forge shows that.
     static let mostButtons = 200
+    /// People who are named for one issue.
+    static let mostLabellers = 10
 
     /// What there is to look at.
     struct Contents: Sendable, Equatable {
         var changes: Set<Int> = []
         var commented: Set<Int> = []
+        var issues: Set<Int> = []
+        /// Who may have set the labels of an issue, as deliveries say.
+        var labellers: [Int: [ForgeUser]] = [:]
         /// More changes than are named.
         var isOverfull = false
         /// Who pushed which head.
@@ -110,6 +115,13 @@ extension ForgeInbox.Contents {
             if let push, pushes.count < 2 * ForgeInbox.mostChanges { pushes[push.head] = push.by }
         case .comment(let change):
             if commented.count < ForgeInbox.mostChanges { commented.insert(change) } else { isOverfull = true }
+        case .issue(let number, let person):
+            if issues.count < ForgeInbox.mostChanges { issues.insert(number) } else { isOverfull = true }
+            if let person, issues.contains(number), !labellers[number, default: []].contains(person),
+                labellers[number, default: []].count < ForgeInbox.mostLabellers
+            {
+                labellers[number, default: []].append(person)
+            }
         case .button(let button): buttons.append(button)
         }
     }

@@ -20,25 +20,31 @@ struct ForgeOrders {
     let log: Logger
     let now: @Sendable () -> Date
 
-    private var reader: any ForgeReading {
+    var reader: any ForgeReading & ForgeIssueReading {
         get throws { try sessions.session().reader }
     }
 
     /// Who asks, for people.
-    private func name(_ user: ForgeUser) throws -> String {
+    func name(_ user: ForgeUser) throws -> String {
         "\(user.login) at \(try sessions.session().address.kind.title)"
     }
 
-    /// Has the commands in the comments of a change carried out, each once.
-    func readComments(of number: Int) async throws {
+    /// Has the commands in the comments of a change or an issue carried out, each once.
+    func readComments(of subject: ForgeSubject) async throws {
         let since = max(record.connectedAt, now().addingTimeInterval(-Self.longestDelay))
-        for remark in try await reader.remarks(of: number, since: since) where remark.createdAt >= since {
+        let remarks =
+            switch subject {
+            case .change(let number): try await reader.remarks(of: number, since: since)
+            case .issue(let number): try await reader.issueRemarks(of: number, since: since)
+            }
+        for remark in remarks where remark.createdAt >= since {
             guard let command = ForgeCommand.read(remark.body) else { continue }
             let key = "comment \(remark.id)"
             guard try await index.forgeOrder(key, of: record.repository) == nil else { continue }
-            let outcome = try await outcome(of: command, in: remark, key: key)
-            let answer = CommandAnswer(
-                change: number, comment: remark.id, isObeyed: outcome.isObeyed, text: outcome.text)
+            let outcome = try await outcome(of: command, in: remark, at: subject, key: key)
+            var answer = CommandAnswer(
+                change: subject.number, comment: remark.id, isObeyed: outcome.isObeyed, text: outcome.text)
+            if case .issue = subject { answer.isAtIssue = true }
             if !outcome.text.isEmpty {
                 let wanted = ForgeWanted.answer(answer)
                 try await index.wantForgeItems(
@@ -46,15 +52,18 @@ struct ForgeOrders {
             }
             try await index.keepForgeOrder(
                 ForgeOrderRecord(
-                    key: key, change: number, by: remark.author.login, isObeyed: outcome.isObeyed, text: outcome.text),
+                    key: key, change: subject.number, by: remark.author.login, isObeyed: outcome.isObeyed,
+                    text: outcome.text),
                 of: record.repository)
             host.noteWanted()
         }
+        if case .change(let number) = subject { try await readRemarks(of: number, among: remarks, since: since) }
     }
 
     /// Carries a command out, or says why not; with an empty text where nobody is to be answered.
     private func outcome(
-        of command: Result<ForgeCommand, ForgeCommand.NoCommand>, in remark: ForgeRemark, key: String
+        of command: Result<ForgeCommand, ForgeCommand.NoCommand>, in remark: ForgeRemark, at subject: ForgeSubject,
+        key: String
     ) async throws -> ForgeOutcome {
         if let refusal = host.policy.refusal(remark) { return ForgeOutcome(isObeyed: false, text: refusal) }
         // Whoever writes a thousand commands gets no thousand answers.
@@ -70,11 +79,16 @@ struct ForgeOrders {
         switch command {
         case .failure:
             return ForgeOutcome(isObeyed: false, text: "there is no such command; there are: \(ForgeCommand.usage)")
+        case .success(.task): return try await beginTask(at: subject, by: try name(remark.author))
         case .success(let command):
-            return try await host.obey(
-                ForgeOrder(
-                    repository: record.repository, command: command, change: remark.change, run: nil, head: nil,
-                    by: try name(remark.author), writtenAt: remark.createdAt, key: key))
+            var order = ForgeOrder(
+                repository: record.repository, command: command, change: nil, run: nil, head: nil,
+                by: try name(remark.author), writtenAt: remark.createdAt, key: key)
+            switch subject {
+            case .change(let number): order.change = number
+            case .issue(let number): order.issue = number
+            }
+            return try await host.obey(order)
         }
     }
 

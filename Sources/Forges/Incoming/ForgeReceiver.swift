@@ -26,6 +26,8 @@ actor ForgeReceiver {
     private var open = ForgeInbox.Contents()
     private var pause = ForgePause()
     private var pollAt = Date.distantPast
+    /// How far the issues were read; a process that begins reads those of a day.
+    private var issues: ForgeCursor?
 
     init(
         _ record: ForgeRecord, index: Store.Index, sessions: ForgeSessions, host: ForgeHost, log: Logger,
@@ -42,6 +44,8 @@ actor ForgeReceiver {
     func take(_ contents: ForgeInbox.Contents) async throws -> Date {
         open.changes.formUnion(contents.changes)
         open.commented.formUnion(contents.commented)
+        open.issues.formUnion(contents.issues)
+        open.labellers.merge(contents.labellers) { $0 + $1 }
         open.buttons += contents.buttons
         if contents.isOverfull { pollAt = .distantPast }
         do {
@@ -79,8 +83,14 @@ actor ForgeReceiver {
             open.changes.remove(number)
         }
         while let number = open.commented.first {
-            try await skippingUnreadable(number) { try await orders.readComments(of: number) }
+            try await skippingUnreadable(number) { try await orders.readComments(of: .change(number)) }
             open.commented.remove(number)
+        }
+        while let number = open.issues.first {
+            let labellers = open.labellers[number] ?? []
+            try await skippingUnreadable(number) { try await orders.readIssue(number, labellers: labellers) }
+            open.issues.remove(number)
+            open.labellers[number] = nil
         }
         let date = now()
         // A clock that was set back must not hold the poll up.
@@ -126,6 +136,27 @@ actor ForgeReceiver {
     }
 
     private func poll() async throws {
+        try await pollChanges()
+        try await pollIssues()
+    }
+
+    /// Finds the issues that webhooks did not tell of, where tasks are made of some.
+    private func pollIssues() async throws {
+        guard let interest = try await orders.host.tasks?.interest(record.repository), interest.isDeclared else {
+            return
+        }
+        let start = max(record.connectedAt, now().addingTimeInterval(-ForgeOrders.longestDelay))
+        let since = issues?.seen ?? start
+        guard let (found, etag) = try await sessions.session().reader.issues(since: since, etag: issues?.etag) else {
+            return
+        }
+        for issue in found where issue.updatedAt >= since {
+            try await skippingUnreadable(issue.number) { try await orders.read(issue, labellers: [], interest) }
+        }
+        issues = ForgeCursor(seen: max(since, found.map(\.updatedAt).max() ?? since), etag: etag)
+    }
+
+    private func pollChanges() async throws {
         let cursor = try await index.forgeCursor(of: record.repository)
         guard let (found, etag) = try await sessions.session().reader.changes(since: cursor?.seen, etag: cursor?.etag)
         else { return }
@@ -136,7 +167,9 @@ actor ForgeReceiver {
         // What was said before the connection is no command.
         if cursor != nil {
             for change in found {
-                try await skippingUnreadable(change.number) { try await orders.readComments(of: change.number) }
+                try await skippingUnreadable(change.number) {
+                    try await orders.readComments(of: .change(change.number))
+                }
             }
         }
         let seen = [newest, cursor?.seen].compactMap { $0 }.max() ?? record.connectedAt

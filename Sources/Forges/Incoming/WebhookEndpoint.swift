@@ -91,7 +91,7 @@ public final class WebhookEndpoint: Sendable {
         switch hint {
         case .nothing: return Answer(status: 202, text: "of no concern")
         case .refs, .change: target.look()
-        case .comment, .button: break
+        case .comment, .issue, .button: break
         }
         return Answer(status: 202, text: "taken")
     }

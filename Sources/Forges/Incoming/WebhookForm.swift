@@ -24,11 +24,22 @@ public struct WebhookForm: Sendable {
     /// The events to choose, as the forge calls them.
     public var events: [String] {
         switch (kind, credential) {
-        case (.github, .app): ["Check run", "Check suite", "Issue comment", "Pull request", "Push"]
-        case (.github, .token): ["Issue comments", "Pull requests", "Pushes"]
-        case (.gitlab, _): ["Push events", "Tag push events", "Comments", "Merge request events"]
+        case (.github, .app):
+            [
+                "Check run", "Check suite", "Issue comment", "Issues", "Pull request", "Pull request review",
+                "Pull request review comment", "Push",
+            ]
+        case (.github, .token):
+            [
+                "Issue comments", "Issues", "Pull request review comments", "Pull request reviews", "Pull requests",
+                "Pushes",
+            ]
+        case (.gitlab, _): ["Push events", "Tag push events", "Comments", "Issues events", "Merge request events"]
         case (.gitea, _), (.forgejo, _):
-            ["Push", "Pull Request", "Pull Request Labeled", "Pull Request Synchronized", "Pull Request Comment"]
+            [
+                "Push", "Issues", "Issue Labeled", "Issue Comment", "Pull Request", "Pull Request Labeled",
+                "Pull Request Comment", "Pull Request Reviewed", "Pull Request Synchronized",
+            ]
         }
     }
 

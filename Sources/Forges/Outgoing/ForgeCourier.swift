@@ -106,6 +106,8 @@ struct ForgeCourier: Sendable {
             } else {
                 throw ForgeError(.refused, "run \(scan.run) has no \(scan.file) any more")
             }
+        case .text(let text): try await service.session.show(text)
+        case .note(let note): try await service.session.show(note, after: past)
         case .answer(let answer): try await service.session.show(answer, after: past)
         }
     }

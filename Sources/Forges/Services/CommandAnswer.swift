@@ -4,7 +4,10 @@ import Reports
 
 /// How a command in a comment is answered: by a reaction, and where there is something to say by a comment.
 struct CommandAnswer: Sendable, Equatable, Codable {
+    /// The number of the change or the issue.
     var change: Int
+    /// Whether ``change`` is an issue; nil: it is not.
+    var isAtIssue: Bool?
     /// The comment that held the command.
     var comment: Int
     var isObeyed: Bool
@@ -25,7 +28,7 @@ extension ForgeSession {
         let content = answer.isObeyed ? "+1" : "-1"
         let root =
             address.kind == .gitlab
-            ? "/projects/\(ForgeRequest.part(address.project))/merge_requests/\(answer.change)"
+            ? "/projects/\(ForgeRequest.part(address.project))/\(answer.isAtIssue == true ? "issues" : "merge_requests")/\(answer.change)"
             : "/repos/\(address.project)/issues"
         if address.kind != .gitlab {
             // The same reaction twice is one.

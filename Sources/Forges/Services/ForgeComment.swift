@@ -7,11 +7,6 @@ extension CommentMark {
     func text(of remark: ReviewState.Remark, change: Int) -> String {
         text("remark \(project) \(change) \(remark.fingerprint)", change)
     }
-
-    /// The comment's body as it is sent: with the mark, and at most `limit` bytes.
-    func body(_ state: CommentState, limit: Int) -> String {
-        MarkdownText.cut("\(text(state.change))\n\(state.body)", bytes: limit)
-    }
 }
 
 /// A comment in the lists of all forges.
@@ -46,15 +41,22 @@ struct CommentPaths: Sendable {
 extension ForgeSession {
     /// Makes the single comment on a change say `state`.
     func show(_ state: CommentState, after past: ForgePast, at paths: CommentPaths) async throws -> String? {
+        try await show(state.body, marked: mark.text(state.change), isNews: state.isNews, after: past, at: paths)
+    }
+
+    /// Makes the single comment that begins with `mark` say `text`. Without a comment, it makes one only if `isNews`.
+    func show(_ text: String, marked mark: String, isNews: Bool, after past: ForgePast, at paths: CommentPaths)
+        async throws -> String?
+    {
         struct Body: Encodable { var body: String }
-        let body = Body(body: mark.body(state, limit: paths.limit))
+        let body = Body(body: MarkdownText.cut("\(mark)\n\(text)", bytes: paths.limit))
         var known = past.known
         if known == nil, past.isUncertain {
             let comments =
                 address.kind == .gitea || address.kind == .forgejo
                 ? try await send(.get(paths.list)).decode([ForgeComment].self)
                 : try await pages(paths.list, of: ForgeComment.self)
-            known = ForgeComment.oldest(comments, marked: mark.text(state.change)).map { "\($0.id)" }
+            known = ForgeComment.oldest(comments, marked: mark).map { "\($0.id)" }
         }
         if let id = known {
             do {
@@ -64,7 +66,7 @@ extension ForgeSession {
                 // A person deleted the comment. Only news is worth a new one.
             }
         }
-        guard state.isNews else { return nil }
+        guard isNews else { return nil }
         let made = try await send(.send(.post, paths.create, body)).decode(ForgeComment.self)
         return "\(made.id)"
     }

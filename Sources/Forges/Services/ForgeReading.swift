@@ -16,13 +16,33 @@ struct ForgeChange: Sendable, Equatable {
 
 /// A comment as a forge's API has it, which may be a command.
 struct ForgeRemark: Sendable, Equatable {
+    /// Where it stands. Each place counts its comments on its own.
+    enum Place: String, Sendable {
+        case comment
+        /// At a line of a file.
+        case line
+        /// The text of a review as a whole.
+        case review
+    }
+
     var id: Int
+    /// The number of the change or the issue.
     var change: Int
     var body: String
     var author: ForgeUser
     var isBot: Bool
     var isEdited: Bool
     var createdAt: Date
+    var place = Place.comment
+
+    /// The same for this comment, and no other.
+    var key: String { "\(place.rawValue) \(id)" }
+
+    /// What somebody says to a line of a file.
+    static func text(_ body: String, path: String?, line: Int?) -> String {
+        guard let path else { return body }
+        return "\(ForgeText.line(path, limit: 500))\(line.map { ":\($0)" } ?? ""): \(body)"
+    }
 }
 
 /// Asks a forge about changes, comments and people. One implementation for each kind of API.
@@ -45,7 +65,7 @@ protocol ForgeReading: Sendable {
 
 extension ForgeSession {
     /// Reads from the session's kind of forge.
-    var reader: any ForgeReading {
+    var reader: any ForgeReading & ForgeIssueReading {
         switch address.kind {
         case .github: GitHubReader(session: self)
         case .gitlab: GitLabReader(session: self)

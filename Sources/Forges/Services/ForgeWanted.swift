@@ -8,6 +8,8 @@ enum ForgeWanted: Sendable, Equatable, Codable {
     case review(ReviewState)
     case answer(CommandAnswer)
     case scan(ScanState)
+    case note(IssueNote)
+    case text(ForgeChangeText)
 
     /// The item's name, unique in a repository. A later state of the same item replaces it.
     var thing: String {
@@ -16,6 +18,8 @@ enum ForgeWanted: Sendable, Equatable, Codable {
         case .comment(let state): "comment \(state.change)"
         case .review(let state): "review \(state.change)"
         case .scan(let scan): "scan \(scan.workflow) \(scan.commit) \(scan.step) \(scan.number)"
+        case .text(let text): "text \(text.change)"
+        case .note(let note): "task \(note.task) at issue \(note.issue)"
         case .answer(let answer): "answer \(answer.comment) at \(answer.change)"
         }
     }

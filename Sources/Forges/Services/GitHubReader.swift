@@ -7,7 +7,7 @@ import Store
 /// https://docs.github.com/en/rest/collaborators/collaborators
 struct GitHubReader: ForgeReading {
     let session: ForgeSession
-    private var root: String { "/repos/\(session.address.project)" }
+    var root: String { "/repos/\(session.address.project)" }
 
     private struct User: Decodable {
         var login: String

@@ -10,7 +10,7 @@ struct GitLabReader: ForgeReading {
     static let developer = 30
 
     let session: ForgeSession
-    private var root: String { "/projects/\(ForgeRequest.part(session.address.project))" }
+    var root: String { "/projects/\(ForgeRequest.part(session.address.project))" }
 
     private struct User: Decodable {
         var username: String
@@ -61,9 +61,13 @@ struct GitLabReader: ForgeReading {
     }
 
     func remarks(of change: Int, since date: Date) async throws -> [ForgeRemark] {
+        try await notes("\(root)/merge_requests/\(change)/notes", change: change, since: date)
+    }
+
+    /// The notes of a merge request or an issue, newest first.
+    func notes(_ path: String, change: Int, since date: Date) async throws -> [ForgeRemark] {
         let found = try await session.conditionalPages(
-            "\(root)/merge_requests/\(change)/notes", ["order_by": "updated_at", "sort": "desc"], etag: nil,
-            of: Note.self
+            path, ["order_by": "updated_at", "sort": "desc"], etag: nil, of: Note.self
         ) { note in (try? ForgeTime.date(note.updatedAt)).map { $0 < date } ?? false }
         return try (found?.items ?? []).filter { $0.system != true }.map { note in
             let name = note.author?.username ?? ""

@@ -6,7 +6,7 @@ import Store
 /// Gitea and Forgejo. Source: https://docs.gitea.com/api/
 struct GiteaReader: ForgeReading {
     let session: ForgeSession
-    private var root: String { "/repos/\(session.address.project)" }
+    var root: String { "/repos/\(session.address.project)" }
 
     private struct User: Decodable {
         var login: String

@@ -14,6 +14,8 @@ public struct GitHubApp: Sendable {
     static let permissions = [
         Permission(name: "checks", level: "write", purpose: "show verdicts as checks"),
         Permission(name: "pull_requests", level: "write", purpose: "comment on pull requests and review them"),
+        Permission(
+            name: "issues", level: "write", purpose: "make tasks of issues and answer there", isNeeded: false),
         Permission(name: "metadata", level: "read", purpose: "find the repository"),
         Permission(
             name: "contents", level: "write", purpose: "merge changes of the merge queue and push fixes",
@@ -24,7 +26,8 @@ public struct GitHubApp: Sendable {
 
     /// The events that pipectl hears, if it has a webhook.
     static let events = [
-        "check_run", "check_suite", "issue_comment", "pull_request", "pull_request_review", "push",
+        "check_run", "check_suite", "issue_comment", "issues", "pull_request", "pull_request_review",
+        "pull_request_review_comment", "push",
     ]
 
     private let address: ForgeAddress

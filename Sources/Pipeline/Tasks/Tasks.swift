@@ -115,9 +115,10 @@ public struct SmallTask: Sendable, Equatable, Codable {
 public enum TaskSourceRule: Sendable, Equatable, Codable {
     /// An issue at the forge gets this label.
     case issueLabel(String)
-    /// A crash or feedback of TestFlight.
-    case testFlight
-    /// A crash that a service sends to pipectl's endpoint.
+    /// A tester sends a crash or feedback from TestFlight. The app and the API key are those of the destination that its
+    /// builds are published to.
+    case testFlight(TestFlight)
+    /// A service sends a crash to pipectl's endpoint, with the token that is the secret `CRASH_TOKEN`.
     case crashEndpoint
     /// A scheduled run of this workflow fails.
     case scheduledRun(String)

@@ -85,7 +85,8 @@ struct HostileShown {
             }
         }
         if let comment = CommentRenderer.comment(7, runs: runs, circumstances: circumstances) {
-            markdown["comment"] = Self.mark.body(comment, limit: GitHubService.summaryLimit)
+            markdown["comment"] = MarkdownText.cut(
+                "\(Self.mark.text(comment.change))\n\(comment.body)", bytes: GitHubService.summaryLimit)
         }
     }
 

@@ -27,7 +27,16 @@ final class Hosted: Sendable {
         var comments: [(id: Int, body: String, by: String, type: String, isEdited: Bool, age: Double)] = []
         var fails = false
         var updated = 0.0
+        var issue: (number: Int, author: String, labels: [String], isOpen: Bool) = (9, "eve", [], true)
+        /// At lines of the change.
+        var lines: [(id: Int, body: String, by: String)] = []
+        /// At the issue.
+        var said: [(id: Int, body: String, by: String)] = []
     }
+    /// Issues that became tasks, and who asked; what was said to tasks.
+    let begun = Mutex<[String]>([])
+    let remarks = Mutex<[ForgeTasks.Remark]>([])
+    let interest = Mutex(ForgeTasks.Interest())
     let state = Mutex(State())
     let orders = Mutex<[ForgeOrder]>([])
     let anew = Mutex(0)
@@ -65,6 +74,30 @@ final class Hosted: Sendable {
             let login = path.split(separator: "/").dropLast().last.map(String.init) ?? ""
             return .json(200, #"{"permission": "\#(state.writers.contains(login) ? "write" : "read")"}"#)
         }
+        let issue = """
+            {"number": \(state.issue.number), "title": "Crash @all", "body": "ignore previous", "user": {"login": "\(state.issue.author)", "id": 4},
+            "state": "\(state.issue.isOpen ? "open" : "closed")", "html_url": "https://example.com/9",
+            "labels": [\(state.issue.labels.map { "{\"name\": \(json($0))}" }.joined(separator: ","))], "updated_at": "\(time(0))"}
+            """
+        if path.hasSuffix("/issues/9") { return .json(200, issue) }
+        if path.hasSuffix("/issues") {
+            let other =
+                #"{"number": 7, "title": "t", "state": "open", "labels": [], "pull_request": {}, "updated_at": "2030-01-01T00:00:00Z"}"#
+            return .json(200, "[\(issue), \(other)]")
+        }
+        func comment(_ id: Int, _ body: String, _ login: String) -> String {
+            """
+            {"id": \(id), "body": \(json(body)), "user": {"login": "\(login)", "id": 2, "type": "User"}, "path": "A.swift", "line": 3,
+            "created_at": "\(time(5))", "updated_at": "\(time(5))"}
+            """
+        }
+        if path.hasSuffix("/pulls/7/comments") {
+            return .json(200, "[\(state.lines.map { comment($0.id, $0.body, $0.by) }.joined(separator: ","))]")
+        }
+        if path.hasSuffix("/pulls/7/reviews") { return .json(200, "[]") }
+        if path.hasSuffix("/issues/9/comments") {
+            return .json(200, "[\(state.said.map { comment($0.id, $0.body, $0.by) }.joined(separator: ","))]")
+        }
         if path.hasSuffix("/comments") {
             let all = state.comments.map { comment in
                 """
@@ -95,13 +128,20 @@ final class Hosted: Sendable {
         let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeClient.configuration)
         var log = Logger(label: "test")
         log.logLevel = .critical
-        let host = ForgeHost(
+        var host = ForgeHost(
             policy: policy, look: { _ in }, lookAnew: { _ in hosted.anew.withLock { $0 += 1 } },
             obey: { order in
                 hosted.orders.withLock { $0.append(order) }
                 return ForgeOutcome(isObeyed: true, text: "run 9 repeats test")
             },
             reconsider: { name, _ in hosted.reconsidered.withLock { $0.append(name) } }, noteWanted: {})
+        host.tasks = ForgeTasks(
+            interest: { _ in hosted.interest.withLock { $0 } },
+            begin: { issue, by, _ in
+                hosted.begun.withLock { $0.append("\(issue.number) by \(by)") }
+                return ForgeOutcome(isObeyed: true, text: "task 3 begins")
+            },
+            remark: { remark in hosted.remarks.withLock { $0.append(remark) } })
         let receiver = ForgeReceiver(
             record, index: index,
             sessions: ForgeSessions { try ForgeSession(address, .token("token-123"), http: http) }, host: host,
@@ -307,6 +347,25 @@ extension ForgeInbox.Contents {
         #expect(ForgeCommand.read("/pipectl  rerun\tfailed\r\nmore") == .success(.rerun(failedOnly: true)))
         #expect(ForgeCommand.read("/pipectl approve ABCDEF1") == .success(.approve(head: "abcdef1")))
         #expect(ForgeCommand.read("/pipectl land") == .success(.land))
+        #expect(ForgeCommand.read("/pipectl task\nplease") == .success(.task))
+        #expect(ForgeCommand.read("/pipectl approve plan") == .success(.approvePlan(version: nil)))
+        #expect(ForgeCommand.read("/pipectl approve plan 3") == .success(.approvePlan(version: 3)))
+        #expect(ForgeCommand.read("/pipectl approve plan 0") == .failure(ForgeCommand.NoCommand()))
+        #expect(ForgeCommand.read("/pipectl approve plan ٣") == .failure(ForgeCommand.NoCommand()))
+        #expect(ForgeCommand.read("/pipectl refuse") == .success(.refuse(reason: nil)))
+        #expect(ForgeCommand.read("/pipectl refuse zu groß\r\n") == .success(.refuse(reason: "zu groß")))
+        #expect(
+            ForgeCommand.read("/pipectl remark keep “total”\nand test it")
+                == .success(.remark("keep “total”\nand test it")))
+        for none in ["/pipectl remark", "/pipectl remark  \n", "/pipectl remarkable", "/pipectl refuses"] {
+            #expect(ForgeCommand.read(none) == .failure(ForgeCommand.NoCommand()))
+        }
+        let long = ForgeCommand.read("/pipectl remark " + String(repeating: "ü", count: 20_000))
+        guard case .success(.remark(let text)) = long else {
+            Issue.record("no remark")
+            return
+        }
+        #expect(text.utf8.count <= ForgeCommand.longestText + 3)
     }
 
     @Test(

@@ -142,15 +142,43 @@ enum Delivery {
                 """, .gitlab) == .comment(change: 7))
         #expect(
             try hint(
-                #"{"object_kind": "note", \#(project), "object_attributes": {"noteable_type": "Issue"}}"#, .gitlab)
+                #"{"object_kind": "note", \#(project), "object_attributes": {"noteable_type": "Snippet"}}"#, .gitlab)
                 == .nothing)
+        #expect(
+            try hint(
+                """
+                {"object_kind": "note", \(project), "object_attributes": {"noteable_type": "Issue"}, "issue": {"iid": 9}}
+                """, .gitlab) == .issue(9, by: nil))
+        func issue(_ action: String, _ changes: String) throws -> ForgeHint {
+            try hint(
+                """
+                {"object_kind": "issue", \(project), "object_attributes": {"iid": 9, "action": "\(action)"},
+                "changes": \(changes)}
+                """, .gitlab)
+        }
+        #expect(try issue("update", #"{"labels": {}}"#) == .issue(9, by: ForgeUser(login: "ada", id: 3)))
+        #expect(try issue("open", "{}") == .issue(9, by: ForgeUser(login: "ada", id: 3)))
+        #expect(try issue("update", #"{"title": {}}"#) == .issue(9, by: nil))
         #expect(try hint(#"{"object_kind": "tag_push", \#(project)}"#, .gitlab) == .refs)
     }
 
-    @Test func `comments at pull requests, not at issues`() throws {
-        let rest = #""comment": {"id": 5, "body": "/pipectl rerun"}, "repository": {"full_name": "octo/hello"}"#
-        #expect(try hint(#"{"issue": {"number": 7, "pull_request": {"url": "u"}}, \#(rest)}"#) == .comment(change: 7))
-        #expect(try hint(#"{"issue": {"number": 7}, \#(rest)}"#) == .nothing)
+    @Test func `comments and reviews of pull requests, issues and their comments`() throws {
+        let rest = #""repository": {"full_name": "octo/hello"}, "sender": {"login": "ada", "id": 3}"#
+        let comment = #""comment": {"id": 5, "body": "/pipectl rerun"}, \#(rest)"#
+        #expect(
+            try hint(#"{"issue": {"number": 7, "pull_request": {"url": "u"}}, \#(comment)}"#) == .comment(change: 7))
+        #expect(try hint(#"{"pull_request": {"number": 7}, "review": {"id": 1}, \#(rest)}"#) == .comment(change: 7))
+        // Gitea's deliveries have the field without a review, too.
+        #expect(
+            try hint(#"{"pull_request": {"number": 7}, "review": null, \#(rest)}"#) == .change(7, push: nil))
+        // Who writes a comment has set no label.
+        #expect(try hint(#"{"issue": {"number": 7}, \#(comment)}"#) == .issue(7, by: nil))
+        #expect(
+            try hint(#"{"action": "labeled", "issue": {"number": 7}, \#(rest)}"#)
+                == .issue(7, by: ForgeUser(login: "ada", id: 3)))
+        #expect(
+            try hint(#"{"action": "labeled", "issue": {"number": 7, "pull_request": {"url": "u"}}, \#(rest)}"#)
+                == .nothing)
     }
 
     @Test func `buttons of our own checks`() throws {
@@ -226,6 +254,17 @@ enum Delivery {
         let contents = inbox.empty()
         #expect(contents.changes == [1, 2, 3] && contents.commented.isEmpty && contents.codes.count == 1_000)
         #expect(inbox.empty().isEmpty)
+    }
+
+    @Test func `who may have set labels is named, and few of them`() {
+        let inbox = ForgeInbox()
+        for number in 0..<100 {
+            let person = ForgeUser(login: "u\(number / 2)")
+            #expect(inbox.take(.issue(9, by: person), codes: [code(number)]) == .taken)
+        }
+        let contents = inbox.empty()
+        #expect(contents.issues == [9] && contents.labellers[9]?.count == ForgeInbox.mostLabellers)
+        #expect(contents.labellers[9]?.prefix(2).map(\.login) == ["u0", "u1"])
     }
 
     @Test func `however much arrives, it stays small`() {
