@@ -81,10 +81,7 @@ enum Piece {
             + "</span> \(verdict.title)</span>"
     }
 
-    static func sign(_ status: StepStatus) -> HTML {
-        "<span class=\"v s-\(HTML(trusted: status.rawValue))\"><span aria-hidden=\"true\">\(Wording.symbol(status))"
-            + "</span> \(Wording.title(status))</span>"
-    }
+    static func sign(_ status: StepStatus) -> HTML { StepGraphPicture.sign(status) }
 
     /// What a run is about: a change, a branch or a tag.
     static func subject(_ run: RunSummary) -> HTML {

@@ -49,12 +49,12 @@ extension PageViews {
     private func stepPath(_ id: RunID, _ number: Int) -> HTML { Piece.href(["runs", "\(id)", "steps", "\(number)"]) }
 
     private func graph(of run: LiveRun) -> HTML {
-        StepGraph(
+        StepGraphPicture(
             run.steps.enumerated().map { place, step in
                 let note =
                     step.record.duration.map(Figures.duration) ?? step.waitsFor ?? step.record.reason
                     ?? (step.record.status == .running ? "attempt \(step.attempt)" : "")
-                return StepGraph.Node(
+                return StepGraphPicture.Node(
                     name: step.record.name, needs: step.record.needs, status: step.record.status, note: note,
                     link: step.attempt > 0 ? stepPath(run.id, place + 1) : nil)
             }
@@ -62,9 +62,9 @@ extension PageViews {
     }
 
     private func graph(of report: Report) -> HTML {
-        StepGraph(
+        StepGraphPicture(
             report.steps.enumerated().map { place, step in
-                StepGraph.Node(
+                StepGraphPicture.Node(
                     name: step.name, needs: step.needs, status: step.status,
                     note: step.provedBy.map { "proved by run \($0.run)" } ?? step.duration.map(Figures.duration)
                         ?? step.reason ?? "",

@@ -363,8 +363,8 @@ private struct Reader {
 }
 
 @Suite struct StepGraphTests {
-    private static func node(_ name: String, _ needs: [String] = []) -> StepGraph.Node {
-        StepGraph.Node(name: name, needs: needs, status: .passed, note: "1 s", link: nil)
+    private static func node(_ name: String, _ needs: [String] = []) -> StepGraphPicture.Node {
+        StepGraphPicture.Node(name: name, needs: needs, status: .passed, note: "1 s", link: nil)
     }
 
     /// The left edge of a step's box.
@@ -376,7 +376,7 @@ private struct Reader {
     }
 
     @Test func `a step is right of all that it needs, and lines that follow from others are left out`() {
-        let html = StepGraph([
+        let html = StepGraphPicture([
             Self.node("d", ["c", "a"]), Self.node("a"), Self.node("b", ["a"]), Self.node("c", ["b"]),
         ]).html.text
         let columns = ["a", "b", "c", "d"].compactMap { Self.column($0, html) }
@@ -390,20 +390,20 @@ private struct Reader {
 
     @Test(arguments: odd)
     func `a graph that is none is drawn, too`(nodes: [(String, [String])]) {
-        let html = StepGraph(nodes.map { Self.node($0, $1) }).html.text
+        let html = StepGraphPicture(nodes.map { Self.node($0, $1) }).html.text
         #expect(html.components(separatedBy: "<rect").count - 1 == nodes.count)
     }
 
     @Test(arguments: PagesTests.hostile) func `names of strangers are text`(name: String) {
-        let html = StepGraph([Self.node(name), Self.node("b", [name])]).html.text
+        let html = StepGraphPicture([Self.node(name), Self.node("b", [name])]).html.text
         #expect(!html.contains("<script") && !html.contains("<img") && !html.contains("<svg/"))
         #expect(html.components(separatedBy: "<svg").count == 2)
     }
 
     @Test func `many steps are a table, and the page stays small`() {
         let many = (0..<2_000).map { Self.node("step \($0)", $0 > 0 ? ["step \($0 - 1)"] : []) }
-        let html = StepGraph(many).html
+        let html = StepGraphPicture(many).html
         #expect(!html.text.contains("<svg") && html.bytes.count < 100_000)
-        #expect(StepGraph(Array(many.prefix(80))).html.bytes.count < 80_000)
+        #expect(StepGraphPicture(Array(many.prefix(80))).html.bytes.count < 80_000)
     }
 }

@@ -1,9 +1,8 @@
-import Reports
-import Results
+package import Results
 
 /// The steps of a run as a graph: each is right of the steps that it needs. It is made on the server, as SVG.
-struct StepGraph {
-    struct Node {
+package struct StepGraphPicture {
+    package struct Node {
         var name: String
         var needs: [String]
         var status: StepStatus
@@ -11,6 +10,16 @@ struct StepGraph {
         var note: String
         /// What it leads to; nil for nothing.
         var link: HTML?
+
+        package init(name: String, needs: [String], status: StepStatus, note: String, link: HTML?) {
+            (self.name, self.needs, self.status, self.note, self.link) = (name, needs, status, note, link)
+        }
+    }
+
+    /// How a step ended: a symbol, which has a colour, and a word.
+    package static func sign(_ status: StepStatus) -> HTML {
+        "<span class=\"v s-\(HTML(trusted: status.rawValue))\"><span aria-hidden=\"true\">\(Wording.symbol(status))"
+            + "</span> \(Wording.title(status))</span>"
     }
 
     /// The most steps and lines of a picture; the table has the others.
@@ -26,7 +35,7 @@ struct StepGraph {
     /// The column of each step, and its row.
     private let places: [(x: Int, y: Int)]
 
-    init(_ nodes: [Node]) {
+    package init(_ nodes: [Node]) {
         self.nodes = nodes
         guard nodes.count <= Self.mostNodes else {
             (parents, places) = ([], [])
@@ -92,7 +101,7 @@ struct StepGraph {
     }
 
     /// The picture, in a box that scrolls, and a table with the same.
-    var html: HTML {
+    package var html: HTML {
         guard !nodes.isEmpty else { return "" }
         var html: HTML = ""
         if nodes.count <= Self.mostNodes {
@@ -165,7 +174,7 @@ struct StepGraph {
         for node in nodes.prefix(200) {
             html += "<tr><td>"
             html += node.link.map { "<a href=\"\($0)\">\(node.name)</a>" } ?? "\(node.name)"
-            html += "</td><td>\(Piece.sign(node.status))</td><td>\(node.note)</td>"
+            html += "</td><td>\(Self.sign(node.status))</td><td>\(node.note)</td>"
             html += "<td>\(node.needs.prefix(50).joined(separator: ", "))</td></tr>\n"
         }
         html += "</tbody></table></div></details>\n"
