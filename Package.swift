@@ -646,8 +646,9 @@ let package = Package(
         .testTarget(
             name: "EvaluatingTests",
             dependencies: [
-                "Engine", "Evaluating", "Pipeline", "Reports", "Results", "RunSamples", "stepinit", "Store",
-                "swift-reader", "TestBasics", "TestIntegrity", "TestSupport", "WorkflowPrograms", "Workspaces",
+                "Engine", "Evaluating", "Git", "Pipeline", "Preparing", "Reports", "Results", "RunSamples", "stepinit",
+                "Store", "swift-reader", "TestBasics", "TestIntegrity", "TestSupport", "Watching", "WorkflowPrograms",
+                "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),

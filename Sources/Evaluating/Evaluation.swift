@@ -9,8 +9,8 @@ package import Logging
 package struct Evaluation: Sendable {
     /// Contributors for every run.
     package let always: [any ReportContributor]
-    /// Contributors that judge the tests. A fixer's run has no tests, and compared with its target all would be
-    /// missing.
+    /// Contributors that judge the tests and the change. The run of a fixer, or of a task's agent, has no tests, and
+    /// compared with its target all would be missing.
     let judging: [any ReportContributor]
 
     package init(always: [any ReportContributor], judging: [any ReportContributor]) {
@@ -28,6 +28,7 @@ package struct Evaluation: Sendable {
             judging: [
                 TargetComparisonContributor(index: index, reports: reports),
                 FlakyTestContributor(index: index),
+                RuleContributor(log: log),
                 IntegrityContributor(index: index, log: log),
                 CauseContributor(index: index, log: log),
                 EarlyConflictContributor(index: index, log: log),
@@ -39,7 +40,7 @@ package struct Evaluation: Sendable {
 
     package func evaluate(_ draft: inout ReportDraft, of run: FinishedRun) async {
         for contributor in always { await contributor.contribute(to: &draft, of: run) }
-        guard run.request.fix?.isMaking != true else { return }
+        guard run.request.fix?.isMaking != true, run.request.task?.isOfAgent != true else { return }
         for contributor in judging { await contributor.contribute(to: &draft, of: run) }
     }
 }

@@ -122,7 +122,8 @@ struct BundleProblems {
                 standing = new.contains(finding.fingerprint) ? .newHere : .alsoOnTarget
             }
             let isIntegrity = finding.rule.hasPrefix("integrity")
-            if isIntegrity { standing = .newHere }
+            // A rule is held against added lines only.
+            if isIntegrity || finding.rule == Report.brokenRule { standing = .newHere }
             var problem = RunBundle.Problem(
                 kind: isIntegrity ? .integrity : .finding, standing: standing, severity: finding.severity,
                 name: name(finding.rule))

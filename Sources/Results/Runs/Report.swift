@@ -10,6 +10,9 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
     /// The rule of a finding: the run failed in a fresh workspace, although it had passed in a warm one.
     public static let warmDiffers = "warm-differs"
 
+    /// The rule of a finding: an added line breaks a rule of the repository.
+    public static let brokenRule = "broken-rule"
+
     /// The rule of a finding: which change broke a test of the branch.
     public static let brokenBy = "broken-by"
 

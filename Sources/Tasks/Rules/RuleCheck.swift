@@ -19,7 +19,7 @@ package struct AddedLine: Sendable, Equatable {
 /// Holds the lines that a change adds against the rules of the repository.
 package struct RuleCheck: Sendable {
     /// The rule of a finding: a line breaks a rule of the repository.
-    package static let broken = "broken-rule"
+    package static let broken = Report.brokenRule
     /// The rule of a finding: whether a rule is broken is not known. It counts like a broken one, since nothing is
     /// concluded from absence.
     package static let unchecked = "unchecked-rule"
@@ -100,42 +100,71 @@ package struct RuleCheck: Sendable {
         rules.contains { $0.isFor(file) && !$0.isFor(before) }
     }
 
-    /// A finding for each line that breaks a rule, in the order of the lines.
-    package func findings(in lines: some Sequence<AddedLine>, work limit: Int = work) -> [Finding] {
-        var findings = unusable
-        var counts: [String: Int] = [:]
-        var left = limit
-        var leftOut = 0
-        var last: (file: String, rules: [Int])?
-        for line in lines {
-            if last?.file != line.file { last = (line.file, rules.indices.filter { rules[$0].isFor(line.file) }) }
-            for number in last?.rules ?? [] {
-                let isBroken = rules[number].pattern.matches(line.text, work: &left)
-                guard left >= 0 else {
-                    findings.append(
-                        Self.unchecked(
-                            "the change adds so many lines that the rules could not be checked in all of them, "
-                                + "from \(line.file):\(line.line) on",
-                            "split the change, or exclude generated files from the rules (except:)"))
-                    return findings
-                }
-                guard isBroken else { continue }
-                let key = "\(number) \(line.file)"
-                counts[key, default: 0] += 1
-                guard counts[key, default: 0] <= Self.mostInFile, findings.count < Self.most else {
-                    leftOut += 1
-                    continue
-                }
-                findings.append(rules[number].finding(line))
-            }
-        }
-        if leftOut > 0 {
+    /// What was read of a change.
+    package struct Reading: Sendable {
+        fileprivate var findings: [Finding] = []
+        fileprivate var counts: [String: Int] = [:]
+        fileprivate var leftOut = 0
+        fileprivate var left: Int
+        /// The file of the last line, and the rules that are for it.
+        fileprivate var file: String?
+        fileprivate var rules: [Int] = []
+
+        /// - Parameter work: Visits of patterns' instructions.
+        package init(work: Int = RuleCheck.work) { left = work }
+
+        /// Whether more lines can't be read.
+        package var isOver: Bool { left < 0 }
+
+        /// Notes that the lines of a file are not known.
+        package mutating func skip(_ file: String) {
             findings.append(
-                Finding(
-                    rule: Self.broken, severity: .error,
-                    message: "\(leftOut) more added lines break rules of the repository"))
+                RuleCheck.unchecked(
+                    "the file is too large for the rules of the repository to be checked in it", file: file,
+                    "split it, or exclude it from the rules (except:)"))
         }
-        return findings
+    }
+
+    /// Reads one more line of a change.
+    package func read(_ line: AddedLine, _ reading: inout Reading) {
+        guard !reading.isOver else { return }
+        if reading.file != line.file {
+            (reading.file, reading.rules) = (line.file, rules.indices.filter { rules[$0].isFor(line.file) })
+        }
+        for number in reading.rules {
+            let isBroken = rules[number].pattern.matches(line.text, work: &reading.left)
+            guard !reading.isOver else {
+                reading.findings.append(
+                    Self.unchecked(
+                        "the change adds so many lines that the rules of the repository could not be checked in all of them",
+                        file: line.file, "split the change, or exclude generated files from the rules (except:)"))
+                return
+            }
+            guard isBroken else { continue }
+            let key = "\(number) \(line.file)"
+            reading.counts[key, default: 0] += 1
+            guard reading.counts[key, default: 0] <= Self.mostInFile, reading.findings.count < Self.most else {
+                reading.leftOut += 1
+                continue
+            }
+            reading.findings.append(rules[number].finding(line))
+        }
+    }
+
+    /// A finding for each line that breaks a rule, in the order of the lines.
+    package func findings(of reading: Reading) -> [Finding] {
+        guard reading.leftOut > 0 else { return unusable + reading.findings }
+        let more = Finding(
+            rule: Self.broken, severity: .error,
+            message: "\(reading.leftOut) more added lines break rules of the repository")
+        return unusable + reading.findings + [more]
+    }
+
+    /// The same for lines that are at hand.
+    package func findings(in lines: some Sequence<AddedLine>, work: Int = work) -> [Finding] {
+        var reading = Reading(work: work)
+        for line in lines { read(line, &reading) }
+        return findings(of: reading)
     }
 
     /// A finding that a rule could not be checked.
