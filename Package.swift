@@ -201,10 +201,18 @@ let package = Package(
                 "Running", "Sandbox", "Store", "TerminalText", "Watching", "WorkflowPrograms",
             ], swiftSettings: settings),
         .target(
+            name: "TaskText", dependencies: ["Pipeline", "Results", "TerminalText"], swiftSettings: settings),
+        .target(
+            name: "PageMarkup", dependencies: ["Reports", "Results", "TerminalText"], swiftSettings: settings),
+        .target(
+            name: "TaskPages",
+            dependencies: ["PageMarkup", "Pipeline", "Reports", "Results", "Tasks", "TaskText"],
+            swiftSettings: settings),
+        .target(
             name: "Pages",
             dependencies: [
-                "CLinux", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Pipeline", "Reports", "Results",
-                "Store", "TerminalText",
+                "CLinux", "Concurrency", "Control", "DaemonLog", "Diagnostics", "ForeignText", "PageMarkup",
+                "Pipeline", "Reports", "Results", "Store", "TaskPages", "TaskText", "TerminalText",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -679,10 +687,15 @@ let package = Package(
                 "Watching",
             ],
             swiftSettings: settings),
+        .testTarget(name: "ForeignTextTests", dependencies: ["ForeignText"], swiftSettings: settings),
+        .testTarget(
+            name: "TaskTextTests", dependencies: ["Pipeline", "Results", "TaskText", "TerminalText"],
+            swiftSettings: settings),
         .testTarget(
             name: "PagesTests",
             dependencies: [
-                "Control", "Pages", "Pipeline", "Reports", "Results", "Store", "TestBasics", "TestSupport",
+                "Control", "PageMarkup", "Pages", "Pipeline", "Reports", "Results", "Store", "TestBasics",
+                "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),

@@ -1,4 +1,5 @@
 import Foundation
+import PageMarkup
 
 /// A stream for one visitor: it ends when they may not see it any more, and forms in it have their token.
 struct GuardedStream: PageStream {

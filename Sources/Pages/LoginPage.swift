@@ -2,6 +2,7 @@ import Crypto
 import DaemonLog
 import Foundation
 import Logging
+import PageMarkup
 import Reports
 import Store
 import Synchronization

@@ -71,6 +71,18 @@ enum PageAssets {
         .g-failed .i,.g-timedOut .i,.g-infrastructure .i{fill:var(--red)}
         .g-running rect{stroke:var(--link);stroke-width:2}.g-running .i{fill:var(--link)}
         .g-waiting rect,.g-skipped rect{stroke-dasharray:4 3}.steps-graph a:hover rect{fill:var(--grey-soft)}
+        .k-done{color:var(--green)}.k-failed{color:var(--red)}.k-waits{color:var(--amber)}.k-underWay{color:var(--link)}
+        .lead{font-size:16px;font-weight:600}
+        .quote,.diff{background:var(--soft);border-radius:6px;padding:8px 12px;margin:6px 0;white-space:pre-wrap}
+        .scroll>.diff{margin:0;border-radius:0;white-space:pre}.diff>span{display:inline-block;min-width:100%}
+        .d-add{background:var(--green-soft)}.d-del{background:var(--red-soft)}.d-at{color:var(--quiet)}
+        .dots,.frames{padding-left:20px}.dots{list-style:disc}.frames{list-style:decimal}
+        .way{display:grid;gap:6px}.way>li{padding-left:22px;position:relative}.way .v{position:absolute;left:0}
+        .w-done .v{color:var(--green)}.w-failed .v{color:var(--red)}.w-waits .v{color:var(--amber)}.w-underWay .v{color:var(--link)}
+        .decide{display:grid;gap:10px;max-width:720px;margin:12px 0}.decide details form{margin:8px 0}
+        .entry{display:grid;gap:12px;max-width:720px}.entry label,.decide label{display:grid;gap:4px}
+        textarea,input[type=file]{font:inherit;color:inherit;background:var(--bg);border:1px solid var(--line);
+        border-radius:6px;padding:6px 9px;width:100%;min-height:32px}.entry input,.entry select{width:100%;max-width:none}
         .ticks .bars,.ticks .axis{background-image:none}.tick{stroke:var(--line)}rect.c-running{fill:var(--link)}
         @media (max-width:640px){.banner{margin:0 -14px}header.site{padding:8px 14px}
         thead{position:absolute;left:-99rem}tr{display:flex;flex-wrap:wrap;gap:2px 12px;padding:8px 12px;

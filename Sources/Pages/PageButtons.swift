@@ -1,4 +1,5 @@
 import Control
+import PageMarkup
 import Reports
 import Results
 import Store
@@ -50,20 +51,20 @@ struct PageButtons: Sendable {
         var html: HTML = ""
         for step in detail.live?.steps ?? [] where step.awaitsApproval {
             let fields = [("step", step.record.name)]
-            html += Self.button("Approve \(step.record.name)", to: path + ["approve"], fields)
-            html += Self.rejection("Reject \(step.record.name)", to: path + ["reject"], fields)
+            html += PageForms.button("Approve \(step.record.name)", to: path + ["approve"], fields)
+            html += PageForms.rejection("Reject \(step.record.name)", to: path + ["reject"], fields)
         }
         if run.heldFor != nil, run.state != .running {
-            html += Self.button("Approve", to: path + ["approve"])
-            html += Self.rejection("Reject", to: path + ["reject"])
+            html += PageForms.button("Approve", to: path + ["approve"])
+            html += PageForms.rejection("Reject", to: path + ["reject"])
         }
-        guard run.state == .ended else { return html + Self.button("Cancel", to: path + ["cancel"]) }
-        html += Self.button("Rerun", to: path + ["rerun"])
+        guard run.state == .ended else { return html + PageForms.button("Cancel", to: path + ["cancel"]) }
+        html += PageForms.button("Rerun", to: path + ["rerun"])
         if run.stepCounts.failed > 0 {
-            html += Self.button("Rerun failed steps", to: path + ["rerun"], [("failed", "1")])
+            html += PageForms.button("Rerun failed steps", to: path + ["rerun"], [("failed", "1")])
         }
         if run.verdict == .failed, run.change != nil, run.fix == nil {
-            html += Self.button("Fix", to: path + ["fix"])
+            html += PageForms.button("Fix", to: path + ["fix"])
         }
         return html
     }
@@ -71,31 +72,8 @@ struct PageButtons: Sendable {
     private func buttons(of change: ChangeRecord, in repository: String) -> HTML {
         guard [.open, .stale].contains(change.state) else { return "" }
         let path = ["repositories", repository]
-        return Self.button(
+        return PageForms.button(
             "Land \(change.head.prefix(10))", to: path + ["changes", change.name, "land"], [("head", change.head)])
             + Piece.link(path + ["start"], query: [("change", change.name)], "Run a workflow")
-    }
-
-    /// A form with one button.
-    ///
-    /// - Parameter fields: What it sends besides, by their names.
-    static func button(_ title: String, to path: [String], _ fields: [(String, String)] = []) -> HTML {
-        form(to: path, fields, "<button>\(title)</button>")
-    }
-
-    private static func rejection(_ title: String, to path: [String], _ fields: [(String, String)] = []) -> HTML {
-        form(
-            to: path, fields,
-            "<input name=\"reason\" aria-label=\"Why\" placeholder=\"Why\" maxlength=\"1000\"> <button>\(title)</button>"
-        )
-    }
-
-    /// A form that acts.
-    static func form(to path: [String], _ fields: [(String, String)], _ content: HTML) -> HTML {
-        var html: HTML = "<form method=\"post\" action=\"\(Piece.href(path))\">"
-        for (name, value) in [("token", FormMark.text)] + fields {
-            html += "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">"
-        }
-        return html + content + "</form>"
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import PageMarkup
 
 /// The fields of a form that a browser sends: `application/x-www-form-urlencoded`.
 /// https://url.spec.whatwg.org/#application/x-www-form-urlencoded
@@ -59,8 +60,9 @@ struct PageForm: Sendable, Equatable {
 extension PageRequest {
     /// A path and a query of this site, encoded, as a `Location` has it.
     static func target(_ path: [String], _ query: [(String, String)] = []) -> String {
-        let text = "/" + path.map(part).joined(separator: "/")
-        return query.isEmpty ? text : text + "?" + query.map { "\(part($0))=\(part($1))" }.joined(separator: "&")
+        let text = "/" + path.map(PageAddress.part).joined(separator: "/")
+        return query.isEmpty
+            ? text : text + "?" + query.map { "\(PageAddress.part($0))=\(PageAddress.part($1))" }.joined(separator: "&")
     }
 
     /// `text` as a path and query of this site, encoded anew: never another site. Nil where it is none.

@@ -1,3 +1,4 @@
+import PageMarkup
 import Reports
 import Results
 
@@ -33,7 +34,7 @@ struct PageFrame: Sendable {
             """
         if page.isLive { html += " data-live=\"/live\(Piece.href(path, query))\"" }
         if let mark = page.logOffset {
-            html += " data-log=\"\(Piece.href(path + ["follow"], query))\" data-from=\"\(mark.description)\""
+            html += " data-log=\"\(Piece.href(path + ["follow"], query))\" data-from=\"\(mark)\""
         }
         html += """
             >
@@ -66,7 +67,7 @@ struct PageFrame: Sendable {
     private static func account(_ visitor: Visitor) -> HTML {
         guard let name = visitor.name else { return "<a class=\"account\" href=\"/login\">Log in</a>" }
         guard case .session = visitor.means else { return "<span class=\"account quiet\">\(name)</span>" }
-        return PageButtons.form(
+        return PageForms.form(
             to: ["logout"], [], "<span class=\"quiet\">\(name)</span> <button class=\"plain\">Log out</button>")
     }
 

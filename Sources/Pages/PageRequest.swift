@@ -1,4 +1,5 @@
 import Foundation
+import PageMarkup
 
 /// A request to the pages, without anything of HTTP that they don't use.
 struct PageRequest: Sendable {
@@ -45,22 +46,6 @@ struct PageRequest: Sendable {
 
     /// A value of the query that is not empty.
     func value(_ name: String) -> String? { query[name].flatMap { $0.isEmpty ? nil : $0 } }
-
-    /// A component of a path, encoded: all but letters, digits and `-._~`.
-    static func part(_ text: String) -> String {
-        var encoded = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            default: encoded += "%" + String(format: "%02X", byte)
-            }
-        }
-        // A browser would resolve these two before it asks.
-        return encoded == "." ? "%2E" : encoded == ".." ? "%2E%2E" : encoded
-    }
 }
 
 /// The body of an answer that is made piece by piece, as fast as its reader takes it.

@@ -1,6 +1,7 @@
 import Control
 import Diagnostics
 import Foundation
+import PageMarkup
 import Pipeline
 import Reports
 import Results
@@ -222,7 +223,7 @@ extension PageViews {
             page.style = lines.style
             page.isLive = false
             // Lines in the middle of a log don't go on.
-            page.logOffset = source.isLive && request.value("from") == nil ? lines.mark : nil
+            page.logOffset = source.isLive && request.value("from") == nil ? lines.mark.description : nil
             return page
         }
 

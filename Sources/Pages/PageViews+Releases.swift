@@ -1,4 +1,5 @@
 import Foundation
+import PageMarkup
 import Reports
 import Pipeline
 import Results

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import PageMarkup
 import Pipeline
 import Reports
 import Results

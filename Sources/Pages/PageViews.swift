@@ -1,3 +1,4 @@
+import PageMarkup
 import Pipeline
 import Control
 import Foundation

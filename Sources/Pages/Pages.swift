@@ -1,3 +1,4 @@
+import PageMarkup
 import Reports
 import Control
 import Results

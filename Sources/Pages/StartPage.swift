@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import PageMarkup
 import Pipeline
 import Reports
 import Results
@@ -63,7 +64,7 @@ struct StartPage: Sendable {
         var content: HTML = "<p>\(start.workflow) on \(subject)</p>\n"
         for parameter in declared { content += Self.field(parameter) }
         if request.reader == .operator { content += "<button>Run</button>\n" }
-        return PageButtons.form(to: ["repositories", repository, "runs"], fixed, content)
+        return PageForms.form(to: ["repositories", repository, "runs"], fixed, content)
     }
 
     /// The field of one parameter, as its type needs it.

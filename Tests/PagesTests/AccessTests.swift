@@ -6,6 +6,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+import PageMarkup
+
 @testable import Pages
 
 extension Box {
@@ -47,7 +49,7 @@ extension Pages {
         _ target: String, _ form: [String: String], headers: [String: String] = [:], source: String = ""
     ) async throws -> PageResponse {
         let all = headers.merging(["content-type": "application/x-www-form-urlencoded"]) { own, _ in own }
-        let body = form.map { "\(PageRequest.part($0))=\(PageRequest.part($1))" }.joined(separator: "&")
+        let body = form.map { "\(PageAddress.part($0))=\(PageAddress.part($1))" }.joined(separator: "&")
         return try await ask("POST", target, headers: all, body: body, source: source)
     }
 

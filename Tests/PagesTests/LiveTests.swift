@@ -1,3 +1,4 @@
+import PageMarkup
 import Control
 import Foundation
 import Reports

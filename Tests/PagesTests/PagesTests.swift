@@ -1,6 +1,7 @@
 import Control
 import Foundation
 import Logging
+import PageMarkup
 import Pipeline
 import Reports
 import Results
@@ -241,8 +242,8 @@ extension PageResponse {
         }
         let pages = box.pages
         for path in Self.paths + [
-            "/runs/2", "/feeds/runs.atom", "/search?q=\(PageRequest.part(text))",
-            "/runs/1/steps/1?q=\(PageRequest.part(text))",
+            "/runs/2", "/feeds/runs.atom", "/search?q=\(PageAddress.part(text))",
+            "/runs/1/steps/1?q=\(PageAddress.part(text))",
         ] {
             let page = try await pages.get(path).text
             for tag in page.matches(of: /<[a-zA-Z!?][^<>]*>/).map({ String($0.output) }) {

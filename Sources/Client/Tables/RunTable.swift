@@ -22,6 +22,7 @@ package enum RunTable {
 
     /// What a run is about, as every list shows it.
     package static func subject(_ run: RunSummary) -> String {
+        if let task = run.task { return task.inWords }
         if let fix = run.fix { return fix.inWords + (run.change.map { ", change \($0)" } ?? "") }
         if run.ref.hasPrefix(RunRequest.queuePrefix), let change = run.change {
             return "merge queue of \(run.branch ?? ""), up to change \(change)"

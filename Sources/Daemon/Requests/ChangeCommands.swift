@@ -79,7 +79,8 @@ struct ChangeCommands: Sendable {
         var filter = RunFilter(repository: repository, change: change, commitPrefix: head, limit: 500)
         filter.hidesUpkeep = true
         var newest: [String: RunSummary] = [:]
-        for run in try await index.runs(filter) where run.head == head && run.upkeep == nil && run.fix == nil {
+        for run in try await index.runs(filter)
+        where run.head == head && run.upkeep == nil && run.fix == nil && run.task == nil {
             if run.id > newest[run.workflow]?.id ?? 0 { newest[run.workflow] = run }
         }
         return newest.values.sorted { $0.workflow < $1.workflow }

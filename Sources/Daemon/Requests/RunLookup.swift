@@ -69,7 +69,7 @@ struct RunLookup: Sendable {
     /// - Parameter runs: All runs of the subject, newest first.
     static func choose(among runs: [RunSummary], _ reference: RunReference) -> Choice {
         // Background runs are meant only if there are no others.
-        let wanted = runs.filter { $0.upkeep == nil && $0.fix == nil }
+        let wanted = runs.filter { $0.upkeep == nil && $0.fix == nil && $0.task == nil }
         let all = wanted.isEmpty ? runs : wanted
         guard let newest = all.first else { return .none }
         if reference == .last { return .run(newest.id) }

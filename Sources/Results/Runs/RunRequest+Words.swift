@@ -3,6 +3,7 @@ import Pipeline
 extension RunRequest {
     /// What is tested, in words.
     public var subjectInWords: String {
+        if let task { return task.inWords }
         if let fix, let change { return "\(fix.inWords), change \(change.name) into \(change.target)" }
         if let landing, let change {
             let names = landing.map(\.name).joined(separator: ", ")
@@ -25,6 +26,7 @@ extension RunRequest {
     /// The command that repeats the run in a clone.
     package var reproduction: String {
         if let fix { return fix.isMaking ? "pipectl fix \(fix.of)" : "pipectl fix \(fix.of) --patch | git am" }
+        if let task { return "pipectl task show \(task.task)" }
         var words = ["pipectl", "run", workflow]
         if let change, !isOfMergeQueue {
             words += ["--change", change.name]

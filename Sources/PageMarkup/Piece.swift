@@ -1,73 +1,39 @@
-import Foundation
-import Reports
-import Results
+package import Foundation
+package import Reports
+package import Results
 import TerminalText
 
-/// A page: sections that the server renders, and that a browser replaces one by one as they change.
-struct Page: Sendable {
-    struct Section: Sendable {
-        /// Unique on the page; the element's id.
-        var id: String
-        /// Above the section; empty for none.
-        var title: String
-        var html: HTML
-    }
-
-    var title: String
-    /// The same on the command line.
-    var command: String
-    var sections: [Section]
-    /// Whether sections change while somebody looks.
-    var isLive = true
-    /// Rules of this page alone.
-    var style = ""
-    /// Class of the body, for the colour of a verdict.
-    var bodyClass = ""
-    /// Whether what it showed live is over: a browser loads the page that is there now.
-    var isOver = false
-    /// How far a log is shown that goes on; nil for other pages.
-    var logOffset: LogLines.Mark?
-
-    init(_ title: String, command: String, _ sections: [Section]) {
-        (self.title, self.command, self.sections) = (title, command, sections)
-    }
-}
-
-extension Page.Section {
-    init(_ id: String, _ title: String = "", _ html: HTML) { self.init(id: id, title: title, html: html) }
-}
-
 /// Pieces that several pages have.
-enum Piece {
-    static func link(_ path: [String], query: [(String, String)] = [], _ text: HTML) -> HTML {
+package enum Piece {
+    package static func link(_ path: [String], query: [(String, String)] = [], _ text: HTML) -> HTML {
         "<a href=\"\(href(path, query))\">\(text)</a>"
     }
 
     /// A path of this site. All of it is encoded, so that it is safe in an attribute.
-    static func href(_ path: [String], _ query: [(String, String)] = []) -> HTML {
-        var text = "/" + path.map(PageRequest.part).joined(separator: "/")
+    package static func href(_ path: [String], _ query: [(String, String)] = []) -> HTML {
+        var text = "/" + path.map(PageAddress.part).joined(separator: "/")
         if !query.isEmpty {
-            text += "?" + query.map { "\(PageRequest.part($0))=\(PageRequest.part($1))" }.joined(separator: "&amp;")
+            text += "?" + query.map { "\(PageAddress.part($0))=\(PageAddress.part($1))" }.joined(separator: "&amp;")
         }
         return HTML(trusted: text)
     }
 
-    static func run(_ id: RunID) -> HTML { link(["runs", "\(id)"], "run \(id)") }
+    package static func run(_ id: RunID) -> HTML { link(["runs", "\(id)"], "run \(id)") }
 
-    static func repository(_ name: String) -> HTML { link(["repositories", name], "\(name)") }
+    package static func repository(_ name: String) -> HTML { link(["repositories", name], "\(name)") }
 
-    static func change(_ name: String, of repository: String) -> HTML {
+    package static func change(_ name: String, of repository: String) -> HTML {
         link(["repositories", repository, "changes", name], "change \(name)")
     }
 
-    static func commit(_ id: String) -> HTML { "<code title=\"\(id)\">\(String(id.prefix(10)))</code>" }
+    package static func commit(_ id: String) -> HTML { "<code title=\"\(id)\">\(String(id.prefix(10)))</code>" }
 
-    static func time(_ date: Date) -> HTML {
+    package static func time(_ date: Date) -> HTML {
         "<time datetime=\"\(date.iso8601)\">\(Figures.dateAndTime(date))</time>"
     }
 
     /// The verdict or state of a run: a symbol, which has a colour, and a word.
-    static func verdict(_ run: RunSummary) -> HTML {
+    package static func verdict(_ run: RunSummary) -> HTML {
         if run.heldFor != nil { return sign(.needsApproval) }
         guard let verdict = run.verdict else {
             return "<span class=\"v v-live\"><span aria-hidden=\"true\">\(run.state == .running ? "▶" : "·")</span> "
@@ -76,15 +42,16 @@ enum Piece {
         return sign(verdict)
     }
 
-    static func sign(_ verdict: Verdict) -> HTML {
+    package static func sign(_ verdict: Verdict) -> HTML {
         "<span class=\"v v-\(HTML(trusted: verdict.rawValue))\"><span aria-hidden=\"true\">\(Wording.symbol(verdict))"
             + "</span> \(verdict.title)</span>"
     }
 
-    static func sign(_ status: StepStatus) -> HTML { StepGraphPicture.sign(status) }
+    package static func sign(_ status: StepStatus) -> HTML { StepGraphPicture.sign(status) }
 
     /// What a run is about: a change, a branch or a tag.
-    static func subject(_ run: RunSummary) -> HTML {
+    package static func subject(_ run: RunSummary) -> HTML {
+        if let task = run.task { return link(["tasks", "\(task.task)"], "\(task.inWords)") }
         if let change = run.change { return Self.change(change, of: run.repository) }
         let name = run.ref.hasPrefix("refs/heads/") ? run.ref.dropFirst(11) : run.ref.dropFirst(0)
         return "\(String(name.hasPrefix("refs/tags/") ? "tag " + name.dropFirst(10) : name))"
@@ -93,7 +60,7 @@ enum Piece {
     /// A list with an entry for each item; a sentence where there are none.
     ///
     /// - Parameter kind: The class of the list.
-    static func list<Item>(
+    package static func list<Item>(
         _ items: some Collection<Item>, _ kind: StaticString = "rows", none: StaticString,
         _ entry: (Item) throws -> HTML
     ) rethrows -> HTML {
@@ -106,7 +73,7 @@ enum Piece {
     /// A table of runs; a sentence where there are none.
     ///
     /// - Parameter label: The table's name, which no other one of the page has.
-    static func table(
+    package static func table(
         _ runs: [RunSummary], _ label: String, none: StaticString, showsRepository: Bool = true
     ) -> HTML {
         guard !runs.isEmpty else { return "<p class=\"quiet\">\(HTML(stringLiteral: none))</p>\n" }
@@ -134,7 +101,7 @@ enum Piece {
     }
 
     /// The last runs as bars, the newest on the right: the height is the duration, the colour the verdict.
-    static func sparkline(_ newestFirst: [RunSummary]) -> HTML {
+    package static func sparkline(_ newestFirst: [RunSummary]) -> HTML {
         let runs = newestFirst.filter { $0.verdict != nil }.prefix(40).reversed()
         guard !runs.isEmpty else { return "" }
         let most = max(runs.compactMap(\.duration).max() ?? 0, 0.001)
@@ -151,16 +118,5 @@ enum Piece {
         }
         html += "</svg>"
         return html
-    }
-}
-
-extension Page.Section {
-    /// The element that a browser replaces.
-    var rendered: HTML {
-        var whole: HTML = "<section id=\"\(id)\">"
-        if !title.isEmpty { whole += "<h2>\(title)</h2>\n" }
-        whole += html
-        whole += "</section>\n"
-        return whole
     }
 }
