@@ -53,11 +53,11 @@ struct SanitizerText {
             return
         }
         if let call = SanitizerCall(line) {
-            if call.number == 0, !calls.isEmpty { isDone = true }
+            if let last = calls.last, call.number <= last.number { isDone = true }
             if !isDone, calls.count < CrashLimits.frames { calls.append(call) }
         } else if !calls.isEmpty {
             // The first stack is that of the fault; others say where the memory was made.
-            isDone = line.trimmed.isEmpty || !line.hasPrefix(" ")
+            isDone = !line.trimmed.isEmpty
         } else if line.byteRange(of: "SUMMARY: ") != nil {
             isDone = true
         } else if message == nil, let access = Self.access(line) {
@@ -189,7 +189,8 @@ struct SanitizerCall {
             return
         }
         let (file, line, column) = SwiftBacktrace.splitPlace(String(text[start...]))
-        SwiftBacktrace.place(&frame, file: file, line: line, column: column)
+        // Code without debug information has its object file only.
+        if !file.hasSuffix(".o") { SwiftBacktrace.place(&frame, file: file, line: line, column: column) }
         text = String(text[..<start]).trimmed
     }
 

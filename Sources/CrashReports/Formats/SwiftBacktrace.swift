@@ -18,7 +18,10 @@ struct SwiftBacktrace {
 
     private init(_ lines: ReportLines) {
         var lines = lines
-        for marker in ["*** Program crashed: ", "\u{1F4A3} Program crashed: ", "Current stack trace:"]
+        for marker in [
+            "*** Signal ", "*** Program crashed: ", "*** Swift runtime failure: ", "\u{1F4A3} Program crashed: ",
+            "Current stack trace:",
+        ]
         where lines.lines.contains(where: { $0.byteRange(of: marker) != nil }) {
             lines.removePrefix(before: marker)
             break
@@ -83,7 +86,10 @@ struct SwiftBacktrace {
                 ?? line.byteRange(of: "Swift runtime failure: ")
         else { return false }
         var text = String(line[range.upperBound...]).trimmed
-        if text.hasSuffix(" ***") { text = String(text.dropLast(4)) }
+        if text.hasSuffix(" ***") {
+            text = String(text.dropLast(4))
+            reason = "Swift runtime failure"
+        }
         let before = String(line[..<range.lowerBound]).trimmed
         if before.hasSuffix(":"), let place = Self.filePlace(String(before.dropLast())) {
             errorPlace = place
@@ -167,7 +173,7 @@ struct SwiftBacktrace {
         guard address != nil || text.byteRange(of: " in ") != nil else { return }
         var frame = CrashReport.Frame()
         // The path comes last; a name of a function has no " at /".
-        if let at = text.byteRange(of: " at /") ?? text.byteRange(of: " at <") {
+        if let at = text.byteRange(of: " at /") ?? text.byteRange(of: " at <") ?? Self.relativePlace(text) {
             let place = text[text.utf8.index(at.lowerBound, offsetBy: 4)...]
             let (file, line, column) = Self.splitPlace(String(place).trimmed)
             Self.place(&frame, file: file, line: line, column: column)
@@ -179,9 +185,16 @@ struct SwiftBacktrace {
         }
         let name = Self.withoutOffset(text)
         frame.function = name == "<unknown>" ? nil : name.cleanLine()
-        let isSystem = marks.contains("system") || marks.contains("thunk")
+        let isSystem = marks.contains("system") || marks.contains("thunk") && frame.file == nil
         // Before Swift 6 inlined calls have the address of the call around them, so all marked ones are alike.
         calls.append((frame, address, marks.contains("ra") || marks.contains("async"), isSystem))
+    }
+
+    /// The last ` at Cart.swift:12` of a line.
+    private static func relativePlace(_ text: String) -> Range<String.Index>? {
+        guard let at = lastRange(of: " at ", text) else { return nil }
+        let (file, line, _) = splitPlace(String(text[at.upperBound...]).trimmed)
+        return line != nil && !file.contains(" ") && file.contains(".") ? at : nil
     }
 
     /// `7    App    0x0000560f8239a4c0 <unavailable> + 3138752`, `0x560f8219b349, closure #1 in f() at /src/a.swift:12`
@@ -268,7 +281,10 @@ extension SwiftBacktrace {
 
     static func isOwn(_ frame: CrashReport.Frame, _ image: LoadedImage?) -> Bool {
         if let image, !image.isOwn { return false }
-        if let name = frame.image, image == nil, OwnCode.isSystem(path: name) { return false }
+        if let name = frame.image, image == nil {
+            let isLibrary = name.hasPrefix("lib") && (name.contains(".so") || name.hasSuffix(".dylib"))
+            if isLibrary && frame.file == nil || OwnCode.isSystem(path: name) { return false }
+        }
         if let file = frame.file, OwnCode.isSystem(source: file) { return false }
         return !OwnCode.isRuntime(function: frame.function ?? "")
     }

@@ -44,7 +44,7 @@ struct SwiftJSON {
         SwiftBacktrace.place(
             &frame, file: value["sourceLocation"]?["file"]?.text, line: value["sourceLocation"]?["line"]?.lineNumber,
             column: value["sourceLocation"]?["column"]?.lineNumber)
-        let isMarked = value["system"]?.isTrue == true || value["thunk"]?.isTrue == true
+        let isMarked = value["system"]?.isTrue == true || value["thunk"]?.isTrue == true && frame.file == nil
         frame.isOwn = !isMarked && SwiftBacktrace.isOwn(frame, image)
         return frame
     }

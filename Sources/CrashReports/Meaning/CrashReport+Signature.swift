@@ -15,10 +15,15 @@ extension CrashReport {
         }.joined()
     }
 
+    /// The innermost call of the program that has a name or a place, else its innermost.
+    public var top: Frame? {
+        frames.first { $0.isOwn && ($0.function != nil || $0.file != nil) } ?? frames.first(where: \.isOwn)
+    }
+
     /// One line for people: `EXC_BAD_ACCESS in Cart.total()`.
     public var title: String {
         let kind = reason.prefix { $0 != "(" }.description.trimmed
-        guard let frame = frames.first(where: \.isOwn) ?? frames.first(where: { $0.function != nil }) else {
+        guard let frame = top ?? frames.first(where: { $0.function != nil }) else {
             return kind
         }
         if let function = frame.function { return "\(kind) in \(function.prefix(bytes: 120))" }

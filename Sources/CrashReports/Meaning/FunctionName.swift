@@ -24,7 +24,9 @@ enum FunctionName {
             // A template's name begins with the type that it returns.
             text = String(text[text.index(after: space)...])
         }
-        return withoutModule(text, image).trimmed
+        // Only the long style has types, and every name in it begins with its module.
+        let isLong = name.byteRange(of: " -> ") != nil || name.byteRange(of: "Swift.") != nil
+        return withoutModule(text, image, isLong: isLong).trimmed
     }
 
     /// `__64-[UIScene update:]_block_invoke.215` as `-[UIScene update:] block`; nil if it is no Objective-C.
@@ -104,13 +106,12 @@ enum FunctionName {
         return String(decoding: result, as: UTF8.self)
     }
 
-    private static func withoutModule(_ name: String, _ image: String?) -> String {
-        guard let image else { return name }
+    private static func withoutModule(_ name: String, _ image: String?, isLong: Bool) -> String {
         let closure = inner.map { $0 + "in " }.first { name.hasPrefix($0) } ?? ""
         let rest = name.dropFirst(closure.count)
-        guard let dot = rest.firstIndex(of: ".") else { return name }
-        let module = image.prefix { $0 != "." }.map { $0.isLetter || $0.isNumber ? $0 : "_" }
-        return rest[..<dot] == String(module) ? closure + rest[rest.index(after: dot)...] : name
+        guard let dot = rest.firstIndex(of: "."), !name.contains("::") else { return name }
+        let module = String((image ?? "").prefix { $0 != "." }.map { $0.isLetter || $0.isNumber ? $0 : "_" })
+        return isLong || rest[..<dot] == module ? closure + rest[rest.index(after: dot)...] : name
     }
 
     /// What the compiler makes of a function.

@@ -31,7 +31,7 @@ enum OwnCode {
     /// linked statically.
     static func isRuntime(function name: String) -> Bool {
         if functionPrefixes.contains(where: { name.hasPrefix($0) }) || functions.contains(name) { return true }
-        if name.contains("thunk for ") { return true }
+        if name.contains("thunk for ") || name.contains(" in Swift.") { return true }
         return isOfStandardLibrary(name)
     }
 
@@ -70,6 +70,7 @@ enum OwnCode {
     private static let systemFolders = [
         "/System/", "/usr/", "/lib/", "/lib64/", "/Library/Apple/", "/Developer/", "/opt/swift", "/bin/", "/sbin/",
         "/Applications/Xcode", "/Library/Developer/", "/private/preboot/", "/vdso", "/apex/", "/system/", "/snap/core",
+        "/opt/homebrew/",
     ]
     private static let systemParts = [
         ".simruntime/", "/CoreSimulator/Profiles/", "/usr/lib/swift", "/XcodeDefault.xctoolchain/", "/Cryptexes/",
@@ -95,7 +96,8 @@ enum OwnCode {
     private static let sourceParts = [
         "compiler-rt/lib/", "/sysdeps/", "/libsanitizer/", "/c++/v1/", "/libcxx/", "/libcxxabi/", "/libstdc++-v3/",
         "/glibc-2", "/swift/stdlib/", "/swift-corelibs-", "/swift-foundation/", "/swift-build/swift/", "/libFuzzer/",
-        "/llvm/projects/", "/lib/fuzzer/", "/XcodeDefault.xctoolchain/", "/usr/include/", "<compiler-generated>",
+        "/llvm/projects/", "/lib/fuzzer/", "/lib/Fuzzer/", "/XcodeDefault.xctoolchain/", "/usr/include/",
+        "<compiler-generated>",
         "/lib/asan/", "/lib/sanitizer_common/", "/usr/lib/", "/third_party/libc++", "/centipede/",
     ]
     private static let dependencyParts = [

@@ -115,7 +115,9 @@ struct SymbolPlace: Equatable {
 
     /// LLVM's symbolizer with `--output-style=JSON`: an object for each address.
     static func ofLLVM(_ output: String, count: Int) -> [[SymbolPlace]]? {
-        let bytes = Array(output.utf8)
+        // Warnings are among the answers.
+        let answers = output.split(separator: "\n").filter { $0.hasPrefix("{") || $0.hasPrefix("[") }
+        let bytes = Array(answers.joined(separator: "\n").utf8)
         var isRead = false
         let source = ByteSource {
             defer { isRead = true }
