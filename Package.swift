@@ -702,8 +702,8 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "Archive", "Control", "DaemonSettings", "Diagnostics", "Engine", "Evaluating", "Git", "Masking", "MCP",
-                "Pages",
+                "Archive", "Control", "CrashReports", "DaemonSettings", "Diagnostics", "Engine", "Evaluating", "Git",
+                "Masking", "MCP", "Pages",
                 "Pipeline", "PlanOrder", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox",
                 "Settings", "Signing", "stepinit", "Store", "swift-reader", "SystemCalls", "TerminalText", "TestBasics",
                 "TestIntegrity",

@@ -50,5 +50,6 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
         + integrity
         + pages
         + signing
+        + crashes
         + [settingsFile]
 }
