@@ -12,7 +12,7 @@ let release = Workflow("release", on: .merge(into: "main")) {
     // Sorted, without owners, dated by the commit: the same build makes the same bytes.
     let package = Step("package", needs: build, run: "script/package")
         .idempotent()
-        .artifacts("dist/*.tar.gz")
+        .artifacts("dist/*.tar.gz", "dist/*.deb")
     let version = Release(
         version: .file("Sources/Results/Runs/Report+Machine.swift"), files: "dist/*", needs: package
     ).signed(with: "SIGNING_KEY")
