@@ -18,6 +18,7 @@ public struct RetentionProtection: Sendable {
             if reasons[row.id] == nil { reasons[row.id] = reason }
         }
         for row in rows where row.isHeld { keep(row, .waitsForPerson) }
+        for row in rows where row.isOfOpenTask { keep(row, .partOfOpenTask) }
         var seen: [[String]: Int] = [:]
         for row in rows.reversed() where row.isVerdict {
             if let change = row.change {

@@ -54,7 +54,10 @@ extension Daemon {
             log.info("sandbox: \(sandboxing.description); limits: \(sandboxing.limits)", metadata: .code(.sandboxFound))
         }
         let socket = try state.folder.prepareSocket()
-        let server = DaemonServer<DaemonRequest, DaemonReply>(path: socket, waits: \.waits) {
+        var limits = DaemonLimits()
+        // A task brings its files, as base64.
+        limits.requestLine = (TaskDraft.largestCrash + TaskDraft.largestFiles) / 3 * 4 + (1 << 20)
+        let server = DaemonServer<DaemonRequest, DaemonReply>(path: socket, limits: limits, waits: \.waits) {
             [requests] request, replies in
             // The listener refuses connections from unknown users.
             try await requests.answer(request, by: replies.user ?? UInt32.max) { try await replies.send($0) }

@@ -16,6 +16,7 @@ public import Logging
 public import Results
 import Store
 import Forges
+import TaskService
 
 /// The daemon: owns the state folder, watches repositories, queues runs and takes each to its verdict.
 ///
@@ -60,6 +61,14 @@ public final class Daemon: Sendable {
         let fixes = FixCoordinator(
             index: state.index, store: state.archive, queue: queue, repositories: repositories, health: health,
             log: log)
+        let definitions = WorkflowDefinitions(repositories: repositories, tools: tools)
+        let landings = LandingHandler(
+            queues: MergeQueues(index: state.index), repositories: repositories,
+            declarations: LandingDeclarations(definitions: definitions, repositories: repositories, log: log),
+            news: board.news, log: log)
+        let tasks = TaskParts(
+            state: folder, index: state.index, queue: queue, repositories: repositories, definitions: definitions,
+            landings: landings, crashes: NoCrashReading(), health: health, log: log)
         let tests = TestQueries(index: state.index, store: state.archive, repositories: repositories)
         let bundles = BundleQuery(index: state.index, store: state.archive, board: board, tests: tests)
         let pipelines = RunPipelines(
@@ -75,9 +84,10 @@ public final class Daemon: Sendable {
                 index: state.index, snapshots: workspaces.snapshots, log: log,
                 freeBytes: { [health] in health.spareBytes },
                 accept: { try await queue.accept($0) }),
-            fixes: fixes, redTests: RedTestQueue(), writesNotes: options.writesNotes,
+            fixes: fixes, tasks: tasks.coordinator, redTests: RedTestQueue(), writesNotes: options.writesNotes,
             runLog: options.runLog, log: log)
-        requests = RequestHandler(pipelines, queue, fixes, repositories, bundles, health)
+        requests = RequestHandler(
+            pipelines, queue, fixes, definitions, landings, tasks.requests, bundles, health)
         archive = ArchiveService(store: state.archive, index: state.index, log: log)
         (self.state, self.options, self.log) = (state, options, log)
         try await settle()
@@ -141,13 +151,13 @@ public final class Daemon: Sendable {
 extension RequestHandler {
     /// Connects the answers to requests.
     init(
-        _ pipelines: RunPipelines, _ queue: RunQueue, _ fixes: FixCoordinator, _ repositories: KnownRepositories,
-        _ bundles: BundleQuery, _ health: Health
+        _ pipelines: RunPipelines, _ queue: RunQueue, _ fixes: FixCoordinator, _ definitions: WorkflowDefinitions,
+        _ landings: LandingHandler, _ tasks: TaskRequests, _ bundles: BundleQuery, _ health: Health
     ) {
         let (state, options, log) = (pipelines.state, pipelines.options, pipelines.log)
         let (index, store, tools) = (state.index, state.archive, pipelines.tools)
         let tests = bundles.tests
-        let definitions = WorkflowDefinitions(repositories: repositories, tools: tools)
+        let repositories = definitions.repositories
         let maker = RunRequestMaker(index: index, repositories: repositories, definitions: definitions, tests: tests)
         let planner = RunPlanner(index: index, repositories: repositories, tools: tools, log: log)
         let proofs = ProofQueries(
@@ -186,10 +196,8 @@ extension RequestHandler {
                     if await queue.scheduler.isDraining { return "the daemon is shutting down" }
                     return health.obstacle
                 }))
-        landings = LandingHandler(
-            queues: MergeQueues(index: index), repositories: repositories,
-            declarations: LandingDeclarations(definitions: definitions, repositories: repositories, log: log),
-            news: queue.board.news, log: log)
+        self.landings = landings
+        self.tasks = TaskHandler(tasks: tasks)
         access = AccessRequests(index: index, links: OneTimeLinks(), listen: options.listen, log: log)
         releases = ReleaseHandler(
             index: index, folders: pipelines.delivery.folders, repositories: repositories, log: log)

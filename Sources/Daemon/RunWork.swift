@@ -4,6 +4,7 @@ import Control
 import Logging
 import Results
 import Store
+import TaskService
 
 /// Runs what is queued, and lets listeners do what follows from each run.
 struct RunWork: Sendable {
@@ -11,6 +12,7 @@ struct RunWork: Sendable {
     let execution: RunExecution
     let background: BackgroundWork
     let fixes: FixCoordinator
+    let tasks: TaskCoordinator
     let redTests: RedTestQueue
     let writesNotes: Bool
     /// The file of the run log; nil for none.
@@ -24,6 +26,7 @@ struct RunWork: Sendable {
     func work(untilIdle: Bool = false) async throws -> [Report] {
         // Work that a crash left between a run's end and its consequences.
         await fixes.settle()
+        await tasks.settle()
         let reports = try await scheduler.events.deliver(to: listeners()) {
             try await scheduler.work(untilIdle: untilIdle, execution, background.missed)
         }
@@ -39,6 +42,7 @@ struct RunWork: Sendable {
             CauseListener(index: index, log: log) { [redTests] in redTests.add($0) },
             background,
             FixListener { [fixes] in await fixes.settle() },
+            TaskListener { [tasks] in await tasks.settle() },
         ]
         if writesNotes { listeners.append(NoteListener(log: log)) }
         if let runLog { listeners.append(RunLogListener(path: runLog, log: log)) }

@@ -1,7 +1,6 @@
 package import Watching
 package import Preparing
 package import Results
-package import Store
 import Archive
 package import TestIntegrity
 

@@ -1,6 +1,6 @@
 package import Watching
 package import Results
-package import Store
+import Store
 import Foundation
 package import Git
 package import Pipeline

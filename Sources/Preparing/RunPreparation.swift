@@ -2,7 +2,7 @@ package import Watching
 import Workspaces
 import Diagnostics
 package import Results
-package import Store
+import Store
 import Engine
 import Foundation
 package import Git

@@ -4,7 +4,6 @@ package import Workspaces
 import Engine
 package import Foundation
 package import Results
-package import Store
 
 /// One attempt of one run: the facts that every phase knows from the start.
 package struct RunTask: Sendable {

@@ -1,6 +1,5 @@
 import Engine
 package import Results
-package import Store
 import Pipeline
 
 /// The variables that tell a step about its run. Text of a change appears only in values.

@@ -1,6 +1,5 @@
 package import Watching
-import Results
-package import Store
+package import Results
 package import Git
 import Pipeline
 

@@ -1,5 +1,4 @@
-import Results
-package import Store
+package import Results
 package import Foundation
 import Pipeline
 

@@ -1,4 +1,5 @@
 import DaemonLog
+import Store
 package import Watching
 import Preparing
 import Workspaces
@@ -7,7 +8,6 @@ import Engine
 import Foundation
 package import Logging
 package import Results
-package import Store
 
 /// Takes claimed runs to their verdicts.
 package struct RunExecution: SchedulerHost {

@@ -10,8 +10,7 @@ package import Delivery
 package import Engine
 import Foundation
 package import Logging
-import Results
-package import Store
+package import Results
 
 /// Creates the phases of runs and connects them.
 package struct RunPipelines: Sendable {

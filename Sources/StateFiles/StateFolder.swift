@@ -81,6 +81,8 @@ public struct StateFolder: Sendable, Hashable {
     public var artifacts: String { path + "/artifacts" }
     /// The files of releases.
     public var releases: String { path + "/releases" }
+    /// The files that were handed over with tasks, by digest.
+    public var taskFiles: String { path + "/tasks" }
     /// Bare copies of remote repositories.
     public var mirrors: String { path + "/mirrors" }
     /// Compiled workflows.

@@ -23,6 +23,8 @@ public struct ArchiveError: Error, Sendable, CustomStringConvertible {
         public static let cursorMoved = Code(rawValue: "cursorMoved")
         /// There is no run with this number.
         public static let unknownRun = Code(rawValue: "unknownRun")
+        /// There is no task with this number.
+        public static let unknownTask = Code(rawValue: "unknownTask")
         /// The run is not in the state that the call needs.
         public static let wrongState = Code(rawValue: "wrongState")
         /// The run already has another verdict.

@@ -59,13 +59,14 @@ extension Index {
         try db.cachedStatement(
             sql: """
                 INSERT INTO run (repository, workflow, event, ref, branch, head, nonce, subject, changeName, title,
-                    isSerial, isUpkeep, fixOf, request, state, createdAt, rerunOf)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)
+                    isSerial, isUpkeep, fixOf, task, request, state, createdAt, rerunOf)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)
                 """
         ).execute(arguments: [
             repository, request.workflow, request.event.rawValue, request.ref, request.branch, request.head,
             request.identity, request.subject, request.change?.name, request.change?.title, isSerial,
-            request.background != nil, request.fix?.of, try ArchiveJSON.compactText(request), now.milliseconds,
+            request.background != nil, request.fix?.of, request.task?.task, try ArchiveJSON.compactText(request),
+            now.milliseconds,
             request.rerun?.of,
         ])
         return db.lastInsertedRowID
@@ -122,6 +123,7 @@ extension Index {
                 """
         ).execute(arguments: [verdict.rawValue, reason, now.milliseconds, newer, id])
         try withdrawOpenApprovals(of: id, db)
+        try setTaskDue(ofRun: id, db)
     }
 
     static func queuedRun(_ id: RunID, _ db: Database) throws -> QueuedRun {

@@ -47,6 +47,8 @@ extension Index {
         package var isVerdict = true
         /// The run that it tries to fix.
         package var fixOf: RunID?
+        /// Whether it is part of a task that has not ended.
+        package var isOfOpenTask = false
         /// When the run ended.
         package var endedAt: Date
         /// The size of its report, logs and results in bytes before compression.
@@ -110,9 +112,10 @@ extension Index {
                 sql: """
                     SELECT run.id, repository.name AS repositoryName, workflow, branch, changeName, endedAt,
                         archivedBytes, fixOf, \(Self.heldFor) IS NOT NULL AS isHeld,
+                        EXISTS (SELECT 1 FROM task WHERE task.id = run.task AND task.dueAt IS NOT NULL) AS isOfOpenTask,
                         repository.target IS NULL OR branch = repository.target AS isOfTarget,
                         change.state IN ('open', 'stale', 'conflict') AS isChangeOpen,
-                        fixOf IS NULL AND run.verdict <> 'superseded' AND \(Self.isWhole)
+                        NOT \(Self.isOfAgent) AND run.verdict <> 'superseded' AND \(Self.isWhole)
                             AND coalesce(json_extract(run.request, '$.upkeep'), '') NOT IN ('bisect', 'learn')
                             AS isVerdict
                     FROM run JOIN repository ON repository.id = run.repository
@@ -124,7 +127,8 @@ extension Index {
                     id: row["id"], repository: row["repositoryName"], workflow: row["workflow"],
                     branch: row["branch"], isOfTarget: row["isOfTarget"] as Bool? ?? false, change: row["changeName"],
                     isChangeOpen: row["isChangeOpen"] as Bool? ?? false, isHeld: row["isHeld"],
-                    isVerdict: row["isVerdict"], fixOf: row["fixOf"], endedAt: Date(milliseconds: row["endedAt"]),
+                    isVerdict: row["isVerdict"], fixOf: row["fixOf"], isOfOpenTask: row["isOfOpenTask"],
+                    endedAt: Date(milliseconds: row["endedAt"]),
                     bytes: row["archivedBytes"])
             }
             let position = Dictionary(uniqueKeysWithValues: rows.enumerated().map { ($1.id, $0) })
@@ -164,13 +168,14 @@ extension Index {
         try db.cachedStatement(
             sql: """
                 INSERT INTO run (id, repository, workflow, event, ref, branch, head, nonce, subject, changeName,
-                    title, isSerial, fixOf, request, state, verdict, createdAt, endedAt, rerunOf)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, FALSE, ?, ?, 'ended', ?, ?, ?, ?)
+                    title, isSerial, fixOf, task, request, state, verdict, createdAt, endedAt, rerunOf)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, FALSE, ?, ?, ?, 'ended', ?, ?, ?, ?)
                 """
         ).execute(arguments: [
             report.id, repository, report.workflow, report.event.rawValue, report.ref, report.branch, report.head,
             try freeNonce(request, repository, report.id, db), request.subject, report.change?.name,
-            report.change?.title, request.fix?.of, try ArchiveJSON.compactText(request), report.verdict.rawValue,
+            report.change?.title, request.fix?.of, request.task?.task, try ArchiveJSON.compactText(request),
+            report.verdict.rawValue,
             report.createdAt.milliseconds, report.endedAt.milliseconds, report.rerunOf,
         ])
         try raiseProofFloor(before: report, repository: repository, db)

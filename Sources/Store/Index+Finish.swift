@@ -70,6 +70,7 @@ extension Index {
             report.fixes?.state.rawValue, report.hasFixDue, report.supersededBy, report.id,
         ])
         try withdrawOpenApprovals(of: report.id, db)
+        try setTaskDue(ofRun: report.id, db)
         // A request for approval stays open only if it is the run's verdict.
         for question in report.approvals ?? [] where question.decision == nil { try insert(question, report.id, db) }
         for table in ["step", "test", "artifact"] {

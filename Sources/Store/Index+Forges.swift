@@ -111,7 +111,7 @@ extension Index {
                 db,
                 sql: """
                     SELECT id FROM run WHERE repository = (SELECT id FROM repository WHERE name = ?)
-                        AND head = ? AND workflow = ? AND isUpkeep = 0 AND fixOf IS NULL AND \(Self.isWhole)
+                        AND head = ? AND workflow = ? AND isUpkeep = 0 AND NOT \(Self.isOfAgent) AND \(Self.isWhole)
                     ORDER BY id DESC LIMIT 1
                     """, arguments: [repository, head, workflow])
         }

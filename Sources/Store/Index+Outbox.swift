@@ -169,7 +169,7 @@ extension Index {
                 sql: """
                     SELECT verdict FROM run
                     WHERE repository = (SELECT id FROM repository WHERE name = ?) AND branch = ? AND workflow = ?
-                        AND id < ? AND changeName IS NULL AND fixOf IS NULL AND \(Self.isWhole)
+                        AND id < ? AND changeName IS NULL AND NOT \(Self.isOfAgent) AND \(Self.isWhole)
                         AND verdict IN ('passed', 'failed', 'flaky')
                         AND coalesce(json_extract(request, '$.upkeep'), '') NOT IN ('bisect', 'learn')
                     ORDER BY id DESC LIMIT 1

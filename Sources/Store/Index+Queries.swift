@@ -110,7 +110,7 @@ extension Index {
                     sql: """
                         \(Self.selectRun)
                         WHERE \(condition) AND \(repositoryColumn) = (SELECT id FROM repository WHERE name = ?2)
-                            AND run.verdict IN ('passed', 'failed', 'flaky') AND run.fixOf IS NULL
+                            AND run.verdict IN ('passed', 'failed', 'flaky') AND NOT \(Self.isOfAgent)
                             AND \(Self.isWhole)
                             AND CASE
                                 WHEN ?3 IS NULL THEN run.tests_passed + run.tests_failed > 0 ELSE run.workflow = ?3
@@ -205,6 +205,9 @@ extension Index {
             summary.fixState = (row["fixState"] as String?).map(FixSeries.State.init(rawValue:))
             if row["fixOf"] as RunID? != nil {
                 summary.fix = try? ArchiveJSON.decode(RunRequest.self, from: row["request"] as String).fix
+            }
+            if row["task"] as TaskID? != nil {
+                summary.task = try? ArchiveJSON.decode(RunRequest.self, from: row["request"] as String).task
             }
             return summary
         }

@@ -55,6 +55,7 @@ extension Index {
         migrator.registerMigration("accessToken") { db in try createAccess(db) }
         migrator.registerMigration("heldBackFilter") { db in try nameHoldingFilters(db) }
         migrator.registerMigration("version") { db in try createVersions(db) }
+        migrator.registerMigration("task") { db in try createTasks(db) }
         return migrator
     }
 

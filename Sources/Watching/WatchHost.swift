@@ -2,7 +2,6 @@ package import WorkflowPrograms
 import Engine
 package import LandedChanges
 package import Results
-package import Store
 
 /// The part of the daemon that a watcher uses.
 package protocol WatchHost: Sendable {

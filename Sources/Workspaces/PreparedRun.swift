@@ -1,7 +1,6 @@
 package import Git
 package import Pipeline
 package import Results
-package import Store
 
 /// What a run's sandbox and workspace are made from: the parts of a prepared run that this module needs.
 package struct PreparedRun: Sendable {

@@ -42,6 +42,7 @@ public enum DaemonReply: Sendable, Codable {
     case tokens([TokenStatus])
     /// A link that logs one browser in, once, within five minutes.
     case pagesLink(String)
+    case task(TaskReply)
     /// The request can't be carried out; `code` is a ``RequestError/Code``. An older daemon sends no origin.
     case refused(code: String, message: String, origin: RequestError.Origin?)
 }

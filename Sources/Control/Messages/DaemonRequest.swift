@@ -83,13 +83,15 @@ public enum DaemonRequest: Sendable, Codable {
     case revokeToken(String?)
     /// Make a link that logs one browser in to the pages, as ``DaemonReply/pagesLink(_:)``.
     case pagesLink
+    /// About tasks for agents, as ``DaemonReply/task(_:)``.
+    case task(TaskCommand)
 }
 
 extension DaemonRequest {
     /// Whether the answer takes as long as a run does.
     package var waits: Bool {
         switch self {
-        case .follow, .wait, .bisect, .fix: true
+        case .follow, .wait, .bisect, .fix, .task(.follow): true
         default: false
         }
     }

@@ -17,6 +17,12 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
         public static let unknownChange = Code(rawValue: "unknown-change")
         /// The repository has no release of this version.
         public static let unknownRelease = Code(rawValue: "unknown-release")
+        /// No task has this number.
+        public static let unknownTask = Code(rawValue: "unknown-task")
+        /// The target of the repository declares no tasks.
+        public static let noTasks = Code(rawValue: "no-tasks")
+        /// The task is in a state in which this can't be done.
+        public static let wrongTaskState = Code(rawValue: "wrong-task-state")
         /// Several changes have this name.
         public static let ambiguousChange = Code(rawValue: "ambiguous-change")
         /// An agent asked for a run that only a person may start.

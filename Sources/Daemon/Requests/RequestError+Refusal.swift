@@ -5,12 +5,14 @@ import Store
 import Archive
 import Engine
 import Git
+import TaskService
 
 extension RequestError {
     /// The error for the client when a request failed; nil for an unknown error.
     init?(refusing error: any Error) {
         switch error {
         case let error as RequestError: self = error
+        case let error as TaskFailure: self = error.requestError
         case let error as ArchiveError:
             self.init(
                 Code(rawValue: error.code.rawValue), error.description,

@@ -4,6 +4,7 @@ import Running
 import Control
 import Results
 import Store
+import TaskService
 
 /// Answers the requests of commands, in this process and over the socket.
 struct RequestHandler: Sendable {
@@ -12,6 +13,7 @@ struct RequestHandler: Sendable {
     let landings: LandingHandler
     let access: AccessRequests
     let releases: ReleaseHandler
+    let tasks: TaskHandler
     let health: Health
 
     /// - Parameter user: The user of this process, or the user at the other end of the socket according to the kernel.
@@ -31,8 +33,9 @@ struct RequestHandler: Sendable {
             if let answer = try await commands.reply(to: request, by: caller) { return try await reply(answer) }
             if let answer = try await landings.reply(to: request, by: caller.name) { return try await reply(answer) }
             if let answer = try await releases.reply(to: request, by: caller) { return try await reply(answer) }
+            if let answer = try await tasks.reply(to: request, by: caller) { return try await reply(answer) }
             if let answer = try await access.reply(to: request, by: caller) { return try await reply(answer) }
-            try await follow(request, reply)
+            try await follow(request, caller, reply)
         } catch {
             guard let refusal = RequestError(refusing: error) else { throw error }
             try await reply(.refused(refusal))
@@ -40,7 +43,9 @@ struct RequestHandler: Sendable {
     }
 
     /// Handles requests with many replies.
-    private func follow(_ request: DaemonRequest, _ reply: @Sendable (DaemonReply) async throws -> Void) async throws {
+    private func follow(
+        _ request: DaemonRequest, _ caller: Caller, _ reply: @Sendable (DaemonReply) async throws -> Void
+    ) async throws {
         switch request {
         case .follow(let id): try await queries.runs.follow(id, reply)
         case .wait(let wanted):
@@ -57,6 +62,8 @@ struct RequestHandler: Sendable {
             try await withoutActuallyEscaping(reply) { reply in
                 try await commands.fixes.fix(run) { try await reply(.fix($0)) }
             }
+        case .task(.follow(let id)):
+            try await tasks.tasks.follow(id, by: TaskActor(caller.name)) { try await reply(.task(.task($0))) }
         default: throw RequestError(.usage, "this daemon does not know the request")
         }
     }

@@ -235,9 +235,6 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
     }
 }
 
-/// The number of a run, unique on its build box, counted from 1.
-public typealias RunID = Int64
-
 /// A run's tests compared with those of the newest archived run of the same workflow on the target.
 public struct Comparison: Sendable, Equatable, Codable {
     /// The target's run.

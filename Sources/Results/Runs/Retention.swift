@@ -99,6 +99,8 @@ public enum RetentionReason: String, Sendable, Codable, CaseIterable {
     case newestOfBranch
     /// An attempt to fix a run that stays.
     case fixOfKeptRun
+    /// A run of a task that has not ended.
+    case partOfOpenTask
     /// The newest run of all. It tells a rebuilt index which numbers are used.
     case newestOfAll
 }

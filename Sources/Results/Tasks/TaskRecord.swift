@@ -1,9 +1,6 @@
 public import Foundation
 public import Pipeline
 
-/// The number of a task, unique on the build box, from 1.
-public typealias TaskID = Int64
-
 /// Work that was handed to an agent, from its first word to the version that has it.
 public struct TaskRecord: Sendable, Equatable, Codable, Identifiable {
     public var id: TaskID
@@ -61,7 +58,23 @@ public struct TaskRecord: Sendable, Equatable, Codable, Identifiable {
         state = .planning
         reason = ""
         spent = TaskSpending()
+        reopened = 0
     }
+
+    /// How often the task was taken up again after its change had landed.
+    public var reopened: Int
+
+    /// The branch of its change in the watched repository. A task that was reopened has another one, since the first has
+    /// landed.
+    public var changeBranch: String {
+        reopened == 0 ? "\(Self.branchPrefix)\(id)" : "\(Self.branchPrefix)\(id)-\(reopened + 1)"
+    }
+
+    /// What the names of the branches of tasks begin with; the task's number follows.
+    public static let branchPrefix = "pipectl/task-"
+
+    /// The refs in the daemon's own repository that keep what agents made: `refs/pipectl/tasks/12/1`.
+    public static let refs = "refs/pipectl/tasks/"
 
     /// Whether a test must be shown that fails on the target and passes with the change.
     public var needsReproduction: Bool {
@@ -128,10 +141,11 @@ public struct TaskState: RawRepresentable, Sendable, Hashable, Codable {
     /// There was nothing to do: a newer release has what was asked for.
     public static let answered = TaskState(rawValue: "answered")
 
+    /// Those in which nothing more follows by itself.
+    public static let ends: [TaskState] = [.delivered, .refused, .cancelled, .givenUp, .answered]
+
     /// Whether nothing more follows by itself.
-    public var isEnded: Bool {
-        [.delivered, .refused, .cancelled, .givenUp, .answered].contains(self)
-    }
+    public var isEnded: Bool { Self.ends.contains(self) }
 
     /// Whether it waits for a person.
     public var waitsForPerson: Bool { self == .planWaits || self == .ready }

@@ -20,12 +20,29 @@ public struct TaskRole: Sendable, Equatable, Codable {
     public var attempt: Int
     /// The agent that works in it; nil where none does.
     public var agent: String?
+    /// The workflow that runs in it; nil where an agent works.
+    public var workflow: String?
+    /// The try whose commit a working run begins with; nil: the target's tip.
+    public var base: Int?
+    /// How often the same was begun before without a result, because the build box failed or a person cancelled it.
+    public var repetition: Int?
 
-    public init(task: TaskID, part: Part, attempt: Int, agent: String? = nil) {
+    public init(
+        task: TaskID, part: Part, attempt: Int, agent: String? = nil, workflow: String? = nil, base: Int? = nil,
+        repetition: Int? = nil
+    ) {
         self.task = task
         self.part = part
         self.attempt = attempt
         self.agent = agent
+        self.workflow = workflow
+        self.base = base
+        self.repetition = repetition
+    }
+
+    /// What makes a second request for the same run find the first.
+    public var nonce: String {
+        inWords + (workflow.map { " in \($0)" } ?? "") + (repetition.map { ", again \($0)" } ?? "")
     }
 
     /// Whether an agent works in it rather than a workflow.
@@ -54,6 +71,8 @@ public struct TaskOutcome: Sendable, Equatable, Codable {
     public var reason: String?
     /// What the agent used, where it tells it.
     public var spent: TaskSpending?
+    /// Remarks that came while the agent worked and that it has not read.
+    public var unread: Int?
 
     public init(role: TaskRole) { self.role = role }
 }

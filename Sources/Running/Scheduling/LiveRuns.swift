@@ -1,6 +1,5 @@
 package import Concurrency
 package import Results
-package import Store
 
 /// The live runs of this process and their states: the only list that decides what may start. A value without clock or
 /// disk.

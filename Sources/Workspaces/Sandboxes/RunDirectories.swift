@@ -1,6 +1,5 @@
 package import StateFiles
-import Results
-package import Store
+package import Results
 import Engine
 import Foundation
 package import Sandbox

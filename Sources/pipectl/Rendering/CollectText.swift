@@ -45,6 +45,7 @@ enum CollectText {
         case .newestOfOpenChange: "newest verdict of an open change"
         case .newestOfBranch: "newest of its branch"
         case .fixOfKeptRun: "fix attempt of a run that is kept"
+        case .partOfOpenTask: "part of a task that goes on"
         case .newestOfAll: "newest run of all"
         }
     }

@@ -1,4 +1,3 @@
-public import Results
 public import Foundation
 
 /// A run that was accepted but not started, or not started again since the daemon was restarted.

@@ -1,14 +1,13 @@
-public import Results
 internal import Foundation
 
 /// The rule for runs that were running when the daemon ended, without a database.
 ///
 /// docs/reliability.md describes it.
-enum Recovery {
+package enum Recovery {
     /// A run that was running each time when the daemon ended this often is not started again automatically.
-    static let interruptions = 3
+    package static let interruptions = 3
 
-    static func outcome(
+    package static func outcome(
         of id: RunID, _ request: RunRequest, attempt: Int, supersededBy: RunID?, intents: [RecordedIntent]
     ) -> RecoveredRun.Outcome {
         // This comes before all other rules: possible effects on the outside world must not go unnoticed.

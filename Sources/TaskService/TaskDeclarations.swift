@@ -1,0 +1,47 @@
+import Control
+import Git
+package import Pipeline
+package import Running
+package import Watching
+import WorkflowPrograms
+
+/// Reads from a repository's target what agents are to do there, and by which rules.
+package struct TaskDeclarations: Sendable {
+    let definitions: WorkflowDefinitions
+    let repositories: KnownRepositories
+
+    package init(definitions: WorkflowDefinitions, repositories: KnownRepositories) {
+        (self.definitions, self.repositories) = (definitions, repositories)
+    }
+
+    /// The rules of a repository.
+    package struct Found: Sendable {
+        package var declaration: TasksDeclaration
+        /// The tip of the branch that changes of tasks are for.
+        package var commit: String
+    }
+
+    /// What the target of a repository declares now.
+    ///
+    /// - Throws: ``TaskFailure/notDeclared(repository:branch:)``; `EarlyVerdict` if its workflows can't be used.
+    package func find(in repository: WatchedRepository) async throws -> Found {
+        let rules = try await repositories.rules(for: repository)
+        let refs = try await withRepository(at: repository.gitDirectory) { try $0.snapshot(under: "refs/heads/") }
+        guard let target = ProtectedBranches.read(refs, rules).target else {
+            throw TaskFailure.unusable("\(repository.name) has no branch yet; push one with workflows/ first")
+        }
+        let missing = TaskFailure.notDeclared(repository: repository.name, branch: target.branch)
+        let tree = try await withRepository(at: repository.store) {
+            try $0.treeID(of: target.commit, path: "workflows")
+        }
+        guard let tree else { throw missing }
+        let program = try await definitions.program(at: target.commit, tree: tree, repository)
+        guard let declaration = program.description.tasks else { throw missing }
+        guard let tip = refs.refs["refs/heads/\(declaration.branch)"] else {
+            throw TaskFailure.unusable(
+                "\(repository.name) has no branch \"\(declaration.branch)\", which its tasks are for; correct Tasks(into:)"
+            )
+        }
+        return Found(declaration: declaration, commit: tip.hex)
+    }
+}
