@@ -12,10 +12,11 @@ extension RunRequest {
     package static func planning(
         _ task: TaskRecord, by agent: String, version: Int, repetition: Int, tip: String
     ) -> RunRequest {
-        let role = TaskRole(task: task.id, part: .planning, attempt: version, agent: agent)
-        var request = onTarget(task, role, tip: tip)
-        request.nonce += ", \(repetition)"
-        return request
+        onTarget(
+            task,
+            TaskRole(
+                task: task.id, part: .planning, attempt: version, agent: agent,
+                repetition: repetition > 1 ? repetition : nil), tip: tip)
     }
 
     /// A run in which an agent edits the target's files, or those of an earlier try.
@@ -24,7 +25,8 @@ extension RunRequest {
     package static func working(
         _ task: TaskRecord, by agent: String, attempt: Int, tip: String, onTopOf mended: TaskTry? = nil
     ) -> RunRequest {
-        let role = TaskRole(task: task.id, part: .working, attempt: attempt, agent: agent)
+        let role = TaskRole(
+            task: task.id, part: .working, attempt: attempt, agent: agent, base: mended?.attempt)
         guard let mended else { return onTarget(task, role, tip: tip) }
         return onTry(task, role, head: mended.commit, tip: tip)
     }
@@ -33,15 +35,21 @@ extension RunRequest {
     ///
     /// - Parameter commit: As ``TaskReproductionCommit`` makes it.
     package static func reproducing(
-        _ task: TaskRecord, _ made: TaskTry, workflow: String, tip: String, commit: String
+        _ task: TaskRecord, _ made: TaskTry, workflow: String, repetition: Int = 1, tip: String, commit: String
     ) -> RunRequest {
-        let role = TaskRole(task: task.id, part: .reproducing, attempt: made.attempt)
+        let role = TaskRole(
+            task: task.id, part: .reproducing, attempt: made.attempt, workflow: workflow,
+            repetition: repetition > 1 ? repetition : nil)
         return onTry(task, role, workflow: workflow, head: commit, tip: tip)
     }
 
     /// A run of a whole workflow on a try, as if that were a change's head.
-    package static func checking(_ task: TaskRecord, _ made: TaskTry, workflow: String, tip: String) -> RunRequest {
-        let role = TaskRole(task: task.id, part: .checking, attempt: made.attempt)
+    package static func checking(
+        _ task: TaskRecord, _ made: TaskTry, workflow: String, repetition: Int = 1, tip: String
+    ) -> RunRequest {
+        let role = TaskRole(
+            task: task.id, part: .checking, attempt: made.attempt, workflow: workflow,
+            repetition: repetition > 1 ? repetition : nil)
         return onTry(task, role, workflow: workflow, head: made.commit, tip: tip)
     }
 
@@ -51,17 +59,17 @@ extension RunRequest {
     package static func reviewing(
         _ task: TaskRecord, _ made: TaskTry, by agent: String, repetition: Int = 1, tip: String
     ) -> RunRequest {
-        let role = TaskRole(task: task.id, part: .reviewing, attempt: made.attempt, agent: agent)
-        var request = onTry(task, role, head: made.commit, tip: tip)
-        if repetition > 1 { request.nonce += ", \(repetition)" }
-        return request
+        let role = TaskRole(
+            task: task.id, part: .reviewing, attempt: made.attempt, agent: agent,
+            repetition: repetition > 1 ? repetition : nil)
+        return onTry(task, role, head: made.commit, tip: tip)
     }
 
     /// The same try may be tested with newer targets, so the nonce has the tip.
     private static func onTry(
         _ task: TaskRecord, _ role: TaskRole, workflow: String? = nil, head: String, tip: String
     ) -> RunRequest {
-        let branch = TaskCommit.branch(of: task.id)
+        let branch = task.changeBranch
         var request = RunRequest(
             repository: task.repository, workflow: workflow ?? ownWorkflow(of: task), event: .pullRequest,
             ref: "refs/heads/\(branch)", branch: task.branch, head: head, definitionCommit: tip,
@@ -69,7 +77,7 @@ extension RunRequest {
                 name: branch, head: head, target: task.branch, targetCommit: tip, title: task.title,
                 author: TaskCommit.name),
             kind: .task(role), subject: subject(role), concurrency: .queue(max: 1_000))
-        request.nonce = "\(role.inWords) onto \(tip)"
+        request.nonce = "\(role.nonce) onto \(tip)"
         return request
     }
 
@@ -78,7 +86,7 @@ extension RunRequest {
             repository: task.repository, workflow: ownWorkflow(of: task), event: .manual,
             ref: "refs/heads/\(task.branch)", branch: task.branch, head: tip, definitionCommit: tip,
             kind: .task(role), subject: subject(role), concurrency: .queue(max: 1_000))
-        request.nonce = role.inWords
+        request.nonce = role.nonce
         return request
     }
 
@@ -88,5 +96,6 @@ extension RunRequest {
     /// Agents that work side by side are subjects of their own, so that none waits for another.
     private static func subject(_ role: TaskRole) -> String {
         "task \(role.task)" + (role.agent.map { ", \($0)" } ?? "") + ", \(role.part.rawValue) \(role.attempt)"
+            + (role.workflow.map { ", \($0)" } ?? "")
     }
 }

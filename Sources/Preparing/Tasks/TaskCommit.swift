@@ -13,7 +13,4 @@ package enum TaskCommit {
 
     /// The ref that keeps the target with the tests of a try.
     package static func testsRef(of task: TaskID, attempt: Int) -> String { "\(refs)\(task)/\(attempt)-tests" }
-
-    /// The branch of a task's change, which is also the change's name.
-    package static func branch(of task: TaskID) -> String { "pipectl/task-\(task)" }
 }

@@ -73,9 +73,6 @@ public struct TaskRecord: Sendable, Equatable, Codable, Identifiable {
     /// What the names of the branches of tasks begin with; the task's number follows.
     public static let branchPrefix = "pipectl/task-"
 
-    /// The refs in the daemon's own repository that keep what agents made: `refs/pipectl/tasks/12/1`.
-    public static let refs = "refs/pipectl/tasks/"
-
     /// Whether a test must be shown that fails on the target and passes with the change.
     public var needsReproduction: Bool {
         switch rules.reproduction {
