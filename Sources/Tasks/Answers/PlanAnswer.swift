@@ -29,7 +29,15 @@ package enum PlanAnswer {
     /// The plan in an answer.
     ///
     /// - Throws: ``PlanProblem``, whose sentence goes into the next prompt.
-    package static func read(_ answer: some Collection<UInt8>, version: Int) throws(PlanProblem) -> TaskPlan {
+    package static func read(
+        _ answer: some BidirectionalCollection<UInt8>, version: Int
+    ) throws(PlanProblem) -> TaskPlan {
+        // Some agents put their words into JSON of their own.
+        if let words = AgentOutput(answer).words { return try read(words: Array(words.utf8), version: version) }
+        return try read(words: answer, version: version)
+    }
+
+    private static func read(words answer: some Collection<UInt8>, version: Int) throws(PlanProblem) -> TaskPlan {
         guard answer.count <= bytes else {
             throw PlanProblem(
                 .tooLong, "the answer has more than \(bytes >> 10) KiB; answer with the JSON object alone")
