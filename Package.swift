@@ -451,6 +451,11 @@ let package = Package(
             name: "CrashReportsTests",
             dependencies: ["CrashReports", "TestBasics"], swiftSettings: settings),
         .testTarget(
+            name: "TaskServiceTests",
+            dependencies: [
+                "Archive", "CrashReports", "Delivery", "Pipeline", "Results", "Store", "TaskService", "TestBasics",
+            ], swiftSettings: settings),
+        .testTarget(
             name: "TasksTests",
             dependencies: ["CrashReports", "Pipeline", "Results", "Tasks", "TestBasics"], swiftSettings: settings),
         .testTarget(

@@ -5,6 +5,13 @@ extension CrashReport {
     ///
     /// What it takes from a report is clean text of bounded size; it is still what a stranger wrote.
     public static func read(_ bytes: [UInt8]) throws(CrashReportError) -> CrashReport {
+        let report = try reading(bytes)
+        // Calls of which nothing is known are no calls.
+        guard !report.frames.isEmpty else { throw CrashReportError.noCrash }
+        return report
+    }
+
+    private static func reading(_ bytes: [UInt8]) throws(CrashReportError) -> CrashReport {
         guard bytes.count <= CrashLimits.bytes else {
             throw CrashReportError(
                 .tooLarge,
