@@ -143,8 +143,9 @@ let areas = [
         "Sources/Signing", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages",
         "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
         "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
-        "Sources/swift-reader", "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests",
-        "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests", "script"
+        "Sources/swift-reader", "Tests/CrashReportsTests", "Tests/DiagnosticsTests", "Tests/FuzzTests",
+        "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
+        "Tests/TestReportsTests", "script"
     ),
     Area(
         "git", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Tests/GitFixture",
@@ -276,6 +277,18 @@ let areas = [
         "store", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/DaemonLog", "Sources/Git",
         "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText",
         "Tests/StoreTests", "Tests/Support", "Tests/TestBasics"
+    ),
+    Area(
+        "task-service", "Sources/AppStore", "Sources/Archive", "Sources/CGit", "Sources/CLinux",
+        "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/CrashReports", "Sources/DaemonLog",
+        "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
+        "Sources/ForgeConnection", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
+        "Sources/Listening", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/PlanOrder",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
+        "Sources/Signing", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TaskService",
+        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/TaskServiceTests", "Tests/TestBasics"
     ),
     Area(
         "tasks", "Sources/CrashReports", "Sources/ForeignText", "Sources/Pipeline", "Sources/Results", "Sources/Tasks",
