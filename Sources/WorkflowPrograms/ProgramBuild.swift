@@ -64,7 +64,8 @@ struct ProgramBuild {
         // meanwhile.
         let result =
             cache.isUntrusted
-            ? try await runTwice() : try await withFileLock("\(cache.directory)/locks/modules") { try await runTwice() }
+            ? try await runTwice()
+            : try await withProgramLock("\(cache.directory)/locks/modules") { try await runTwice() }
         try check(result, limit: cache.limits.compile, hiding: folder.path)
         try FileManager.default.removeItem(atPath: "\(folder.path)/workflows")
         if cache.isUntrusted { try? FileManager.default.removeItem(atPath: modules) }

@@ -27,7 +27,7 @@ extension ProgramCache {
             let entry = "\(directory)/\(name)"
             try make(folder: "\(directory)/locks")
             // A program that is being built, or that another process waits to load, is in use.
-            try await withFileLock("\(directory)/locks/\(name)") {
+            try await withProgramLock("\(directory)/locks/\(name)") {
                 let manifest = "\(entry)/manifest.json"
                 if age(of: FileStamp(path: manifest) == nil ? entry : manifest, before: date) { return remove(entry) }
                 if let data = try? Data(contentsOf: URL(fileURLWithPath: manifest)),

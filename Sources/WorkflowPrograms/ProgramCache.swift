@@ -132,7 +132,7 @@ public struct ProgramCache: Sendable {
         return try await loads.value(for: inputs.key) {
             let locks = "\(directory)/locks"
             try make(folder: locks)
-            return try await withFileLock("\(locks)/\(inputs.key)") {
+            return try await withProgramLock("\(locks)/\(inputs.key)") {
                 // Another process may have made it while this one waited.
                 if let program = kept(inputs) { return program }
                 return try await ProgramBuild(cache: self, inputs: inputs, sources: sources).run()

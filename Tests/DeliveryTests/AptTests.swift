@@ -34,6 +34,24 @@ struct AptTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
+    func `steps that publish at the same time lose no package`() async throws {
+        let folder = try TemporaryFolder(.disk)
+        let publisher = try await Self.publisher(folder)
+        let releases = try await [
+            Self.release("1.0", folder), Self.release("1.1", folder), Self.release("1.2", folder),
+            Self.release("1.3", folder),
+        ]
+        try await withThrowingTaskGroup { group in
+            for release in releases { group.addTask { try await publisher.bring(release) } }
+            try await group.waitForAll()
+        }
+        let apt = try await Self.client(folder)
+        _ = try await Self.passes(apt, ["update"])
+        let policy = try await CommandRunner(environment: apt.environment).end(of: ["apt-cache", "madison", "hello"])
+        for release in releases { #expect(policy.output.contains(release.version)) }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
     func `compressed lists are there, also by their digests`() async throws {
         let folder = try TemporaryFolder(.disk)
         try await Self.publisher(folder).bring(try await Self.release("1.0", folder))

@@ -41,30 +41,51 @@ struct AptPublisher: Publisher {
             let control = try await DeliveryTool(name: "dpkg-deb").output(["-f", file.path], failing: .invalid)
             packages.append((try DebianPackage(control: control, file: file, component: component), file))
         }
-        let (added, date) = (packages, now())
+        let added = packages
         try await PrivateFolder.with(in: work) { files in
             let signer = OpenPGPSigner(home: files)
             try await signer.take(key)
-            let repository = AptRepository(
-                root: FilePath(folder), suite: suite, component: component, validForDays: validForDays)
-            let text = try await onOwnThread {
-                try DeliveryProblem.machine("writing the apt repository \(folder)") {
-                    try repository.add(added, at: date)
-                }
-            }
-            guard try await !isSigned(text, repository, signer) else {
-                return say("\(suite) of \(folder) has the packages already")
-            }
-            let signed = try await signer.sign(text)
-            try await onOwnThread {
-                try DeliveryProblem.machine("writing the apt repository \(folder)") {
-                    try repository.show(text, signed)
-                }
-            }
-            say("\(added.count) packages are in \(suite) of \(folder)")
+            try await alone { try await add(added, signer, say) }
         }
         let names = Set(packages.map(\.0.name)).sorted()
         return Publication(state: .released, address: folder, install: "apt install \(names.joined(separator: " "))")
+    }
+
+    /// Runs `body` while nobody else writes the repository: another step could show a list without what this one adds.
+    private func alone(_ body: () async throws -> Void) async throws {
+        try await onOwnThread {
+            try DeliveryProblem.machine("making \(folder)") {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            }
+        }
+        do { try await withFileLock("\(folder)/.lock", body) } catch let error as FileLockError {
+            throw DeliveryProblem(
+                .machine,
+                "\(error.path) can't be locked: \(Errno(rawValue: error.code)); check the folder and its owner")
+        }
+    }
+
+    private func add(
+        _ added: [(DebianPackage, ReleaseFile)], _ signer: OpenPGPSigner, _ say: @Sendable (String) -> Void
+    ) async throws {
+        let repository = AptRepository(
+            root: FilePath(folder), suite: suite, component: component, validForDays: validForDays)
+        let date = now()
+        let text = try await onOwnThread {
+            try DeliveryProblem.machine("writing the apt repository \(folder)") {
+                try repository.add(added, at: date)
+            }
+        }
+        guard try await !isSigned(text, repository, signer) else {
+            return say("\(suite) of \(folder) has the packages already")
+        }
+        let signed = try await signer.sign(text)
+        try await onOwnThread {
+            try DeliveryProblem.machine("writing the apt repository \(folder)") {
+                try repository.show(text, signed)
+            }
+        }
+        say("\(added.count) packages are in \(suite) of \(folder)")
     }
 
     /// Whether the folder shows `text` with a signature of this key.
