@@ -27,7 +27,9 @@ extension CrashReport {
             return kind
         }
         if let function = frame.function { return "\(kind) in \(function.prefix(bytes: 120))" }
-        if let file = frame.file { return "\(kind) at \(file.fileName)\(frame.line.map { ":\($0)" } ?? "")" }
+        if let file = frame.file {
+            return "\(kind) at \(file.fileName.prefix(bytes: 120))\(frame.line.map { ":\($0)" } ?? "")"
+        }
         return frame.image.map { "\(kind) in \($0)" } ?? kind
     }
 
