@@ -1,3 +1,4 @@
+import Concurrency
 import Crypto
 import Foundation
 import SystemPackage
@@ -94,6 +95,14 @@ extension DeliveryProblem {
     static func machine<Value>(_ what: String, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let problem as DeliveryProblem { throw problem } catch {
             throw DeliveryProblem(.machine, "\(what) failed: \(error); check the folder, its owner and its space")
+        }
+    }
+
+    /// Runs `body` while nobody else holds the lock of this file.
+    static func alone<Value>(with path: String, _ body: () async throws -> Value) async throws -> Value {
+        do { return try await withFileLock(path, body) } catch let error as FileLockError {
+            let reason = Errno(rawValue: error.code)
+            throw DeliveryProblem(.machine, "\(path) can't be locked: \(reason); check the folder and its owner")
         }
     }
 }

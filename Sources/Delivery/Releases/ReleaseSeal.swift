@@ -15,11 +15,23 @@ struct ReleaseSeal {
         self.release = release
     }
 
-    /// Seals the release if it is a draft.
+    /// Seals the release if it is a draft. Of several steps that publish it at the same time, one does.
     ///
     /// - Returns: The release as it is now.
     @discardableResult
     func seal(with signers: Signers, say: @Sendable (String) -> Void) async throws -> ReleaseRecord {
+        guard release.state == .draft else { return release }
+        return try await DeliveryProblem.alone(with: "\(service.folders.folder(of: release))/.lock") {
+            guard let now = try await service.index.release(release.version, of: release.repository) else {
+                return release
+            }
+            return try await seal(now, signers, say)
+        }
+    }
+
+    private func seal(
+        _ release: ReleaseRecord, _ signers: Signers, _ say: @Sendable (String) -> Void
+    ) async throws -> ReleaseRecord {
         var release = release
         // Notes that are edited at this moment are taken over: then the manifest is made again.
         for _ in 1...10 {

@@ -155,6 +155,25 @@ struct ReleaseMakerTests {
         #expect(manifest.files.count == 5)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `steps that publish it at the same time see one seal`() async throws {
+        var bench = try await Bench()
+        // Each signature of ECDSA is another, so that a second seal would be noticed.
+        bench.secret = PrivateKey(new: .p256).pem
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        let steps = bench
+        try await withThrowingTaskGroup { group in
+            for _ in 1...8 { group.addTask { _ = try await steps.perform(2) } }
+            try await group.waitForAll()
+        }
+        let seals = bench.memory.seen.withLock { seen in
+            seen.map { content in content.files.first { $0.name == "release.json" }?.sha256 }
+        }
+        #expect(seals.count == 8)
+        #expect(Set(seals).count == 1)
+        #expect(seals.first != .some(nil))
+    }
+
     @Test func `without a step that publishes, it is sealed at once`() async throws {
         let bench = try await Bench(publishes: false)
         _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])

@@ -58,11 +58,7 @@ struct AptPublisher: Publisher {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             }
         }
-        do { try await withFileLock("\(folder)/.lock", body) } catch let error as FileLockError {
-            throw DeliveryProblem(
-                .machine,
-                "\(error.path) can't be locked: \(Errno(rawValue: error.code)); check the folder and its owner")
-        }
+        try await DeliveryProblem.alone(with: "\(folder)/.lock", body)
     }
 
     private func add(
