@@ -55,13 +55,13 @@ extension CrashCode {
         // A bracket is everywhere, so it says nothing.
         guard text.count >= 8 else { return }
         guard let entry = try repository.entry(passage.place.file, at: later) else {
-            outdated = CrashFindings.Outdated(
+            outdated = LookedUpCrash.Outdated(
                 version: version, reason: "Version \(version) has no \(passage.place.file) any more.")
             return
         }
         guard let content = try repository.smallBlob(entry.id) else { return }
         if !content.contains(text) {
-            outdated = CrashFindings.Outdated(
+            outdated = LookedUpCrash.Outdated(
                 version: version,
                 reason: "Version \(version) has other code where \(passage.place.file):\(line) crashed.")
         }

@@ -40,7 +40,7 @@ struct CrashCode: Sendable {
     var passages: [Passage] = []
     /// By file, in the order of the passages; the newest change first.
     var changes: [(file: String, changes: [Change])] = []
-    var outdated: CrashFindings.Outdated?
+    var outdated: LookedUpCrash.Outdated?
 
     init(commit: String, isOfRelease: Bool, _ report: CrashReport) {
         self.commit = commit

@@ -8,6 +8,8 @@ import Pipeline
 package import Results
 import Sandbox
 package import Store
+import TerminalText
+package import Watching
 
 /// Finds out about a crash what releases, their symbols and the repository say.
 package struct CrashLookup: Sendable {
@@ -34,9 +36,11 @@ package struct CrashLookup: Sendable {
 
     /// Reads a report and looks it up.
     ///
+    /// - Parameter version: The version that the program said of itself, where the report does not.
     /// - Throws: ``CrashReportError`` if the bytes are no crash report; what the store and Git throw.
-    package func findings(of bytes: [UInt8], in place: CrashPlace) async throws -> CrashFindings {
-        let read = try CrashReport.read(bytes)
+    package func lookUp(_ bytes: [UInt8], version: String? = nil, in place: CrashPlace) async throws -> LookedUpCrash {
+        var read = try CrashReport.read(bytes)
+        if read.version == nil { read.version = version.map { TerminalText.name($0, limit: 100) } }
         let all = try await index.versions(of: place.repository, limit: Self.mostReleases)
         let (release, files, unpacked) = await releaseAndSymbols(of: read, among: all)
         let report = await symbolicator.symbolicated(read, with: files)
@@ -52,12 +56,12 @@ package struct CrashLookup: Sendable {
         }
         let landed = await landed(in: release)
         let context = CrashContext(report: report, release: release, landed: landed, code: code)
-        return CrashFindings(
+        return LookedUpCrash(
             report: report, crash: crash, release: release, outdated: code.outdated, context: context.markdown)
     }
 
     /// What a crash means for the last task with its signature.
-    package func news(of findings: CrashFindings, after task: TaskRecord?, in place: CrashPlace) async throws
+    package func news(of findings: LookedUpCrash, after task: TaskRecord?, in place: CrashPlace) async throws
         -> CrashNews
     {
         guard let task, let landed = task.landedCommit, let crashed = findings.release?.commit,
@@ -142,6 +146,19 @@ package struct CrashLookup: Sendable {
             }
             return code
         }
+    }
+}
+
+extension CrashLookup: CrashReading {
+    package func findings(
+        _ report: [UInt8], version: String?, commit: String, in repository: WatchedRepository
+    ) async throws -> CrashFindings {
+        let place = CrashPlace(repository: repository.name, store: repository.store, tip: commit)
+        let found = try await lookUp(report, version: version, in: place)
+        let earlier = try await index.task(withCrash: found.crash.signature, repository: place.repository)
+        var fixedIn = found.outdated.map(\.version)
+        if case .fixed(_, let release) = try await news(of: found, after: earlier, in: place) { fixedIn = release }
+        return CrashFindings(crash: found.crash, context: found.context, fixedIn: fixedIn)
     }
 }
 

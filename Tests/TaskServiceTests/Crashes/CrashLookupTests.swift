@@ -66,8 +66,8 @@ import Testing
                 index: index, archive: archive, releases: releases, scratch: folder["scratch"], toolchain: nil)
         }
 
-        func findings(_ report: String, tip: String? = nil) async throws -> CrashFindings {
-            try await lookup.findings(of: Array(report.utf8), in: place(tip: tip))
+        func findings(_ report: String, tip: String? = nil) async throws -> LookedUpCrash {
+            try await lookup.lookUp(Array(report.utf8), in: place(tip: tip))
         }
 
         func place(tip: String? = nil) -> CrashPlace {

@@ -17,7 +17,7 @@ package struct CrashPlace: Sendable {
 }
 
 /// What is known of a crash: the report with symbols, its release, its code.
-package struct CrashFindings: Sendable {
+package struct LookedUpCrash: Sendable {
     /// With what the symbols of the release say.
     package var report: CrashReport
     /// What a task keeps of it.
