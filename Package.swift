@@ -234,11 +234,16 @@ let package = Package(
         .target(
             name: "TaskService",
             dependencies: [
-                "AppStore", "Archive", "Concurrency", "Control", "CrashReports", "DaemonLog", "Delivery",
-                "ForgeConnection", "Forges", "Git", "Landing", "Pipeline", "Preparing", "Results", "Running", "Sandbox",
-                "StateFiles", "Store", "Tasks", "TerminalText", "TestIntegrity", "Watching", "WorkflowPrograms",
-                "Workspaces",
+                "AppStore", "Archive", "ChangeOpening", "Concurrency", "Control", "CrashReports", "DaemonLog", "Delivery", "Evaluating",
+                "ForgeConnection", "Forges", "Git", "Landing", "Listening", "Pipeline", "Preparing", "Reports",
+                "Results", "Running", "Sandbox", "StateFiles", "Store", "Tasks", "TerminalText", "TestIntegrity",
+                "Watching", "WorkflowPrograms", "Workspaces",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: settings),
         .target(
@@ -249,7 +254,7 @@ let package = Package(
                 "Engine",
                 "Evaluating", "ForgeConnection", "Forges", "Listening", "Git", "LandedChanges", "Landing", "MergeQueue",
                 "Pages", "Pipeline", "Preparing", "ProofKeys",
-                "Reports", "Results", "Running", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText",
+                "Reports", "Results", "Running", "Sandbox", "Secrets", "StateFiles", "Store", "SystemCalls", "TerminalText",
                 "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
@@ -327,9 +332,16 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "ChangeOpening",
+            dependencies: [
+                "ForgeConnection", "Reports", "Store", "TerminalText",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ],
+            swiftSettings: settings),
+        .target(
             name: "Forges",
             dependencies: [
-                "Concurrency", "DaemonLog", "Diagnostics", "ForgeConnection", "Listening", "Pipeline", "Reports",
+                "ChangeOpening", "Concurrency", "DaemonLog", "Diagnostics", "ForgeConnection", "Listening", "Pipeline", "Reports",
                 "Results", "Store",
                 "TerminalText",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -461,7 +473,7 @@ let package = Package(
         .testTarget(
             name: "ForgesTests",
             dependencies: [
-                "Diagnostics", "ForgeConnection", "Forges", "Listening", "Pipeline", "Reports", "Results", "Store",
+                "ChangeOpening", "Diagnostics", "ForgeConnection", "Forges", "Listening", "Pipeline", "Reports", "Results", "Store",
                 "TestBasics",
                 "TestForge",
                 "TestSupport",

@@ -17,6 +17,7 @@ import ServiceLifecycle
 import StateFiles
 import Synchronization
 import SystemPackage
+import TaskService
 
 /// What a daemon does at forges.
 extension Daemon {
@@ -53,7 +54,7 @@ extension Daemon {
             listen.mostConnections = OpenFiles.connectionsThatFit
             let pages = options.listen.showsPages ? pages(at: listen) : nil
             if pages != nil { log.notice("pages are shown at \(listen.root)/", metadata: .code(.pagesShown)) }
-            let answer = endpoint.responder(others: pages?.responder)
+            let answer = outside.responder(others: endpoint.responder(others: pages?.responder))
             let heard = "webhooks are heard at \(listen.root)/hooks/REPOSITORY"
             services.append(
                 WebServer(
@@ -74,13 +75,13 @@ extension Daemon {
                 try await landings.land(
                     LandRequest(repository: repository, change: change, head: head), by: person
                 ).inWords
-            })
+            }, task: { [forge = outside.forge] in try await forge.obey($0) })
     }
 
     /// What this daemon does for what its forges tell.
     private func forgeHost() -> ForgeHost {
         let orders = changeCommands()
-        return ForgeHost(
+        var host = ForgeHost(
             policy: options.commands,
             look: { [watchers] in watchers[$0]?.wakeUp() },
             lookAnew: { [watchers] in await watchers[$0]?.lookAnew() },
@@ -95,5 +96,7 @@ extension Daemon {
                 }
             },
             noteWanted: { [news = board.news] in news.tellAll() })
+        host.tasks = outside.forge.hearing()
+        return host
     }
 }

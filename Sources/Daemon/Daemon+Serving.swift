@@ -15,6 +15,7 @@ import Logging
 public import Results
 import ServiceLifecycle
 import Store
+import TaskService
 import SystemPackage
 
 /// The services of a daemon.
@@ -94,6 +95,7 @@ extension Daemon {
         guard !watchers.isEmpty else { return services }
         let (bisect, redTests) = (requests.commands.bisect, work.redTests.requests)
         services.append(UntilShutdown { await bisect.run(redTests) })
+        services.append(UntilShutdown { [outside, news = board.news] in await outside.run(news) })
         let landing = MergeQueueService(
             watchers: self.watchers, queues: requests.landings.queues, declarations: requests.landings.declarations,
             runs: queue,

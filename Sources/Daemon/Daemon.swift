@@ -9,11 +9,13 @@ import Workspaces
 public import StateFiles
 public import Control
 import Archive
+import Concurrency
 import Delivery
 import Engine
 import Git
 public import Logging
 public import Results
+import Secrets
 import Store
 import Forges
 import TaskService
@@ -32,6 +34,8 @@ public final class Daemon: Sendable {
     /// Writes ended runs into `archive.git`.
     let archive: ArchiveService
     let requests: RequestHandler
+    /// Where tasks and the world outside meet.
+    let outside: TaskOutside
     let log: Logger
 
     /// Opens the state folder for this process alone and settles what an earlier process left.
@@ -77,6 +81,11 @@ public final class Daemon: Sendable {
             monitor: RunMonitor(live: board, events: scheduler.events, scheduler: scheduler),
             waiters: ApprovalWaiters(), delivery: DeliveryService(state, repositories),
             bundle: { try await bundles.bundle($0) }, log: log)
+        let secrets = SecretStores(state: folder)
+        outside = TaskOutside(
+            tasks.requests,
+            secret: { name, repository in try await offThread { try secrets.value(of: name, for: repository) } },
+            log: log)
         work = RunWork(
             scheduler: scheduler,
             execution: RunExecution(pipelines: pipelines, repositories: repositories, health: health, log: log),
@@ -84,7 +93,8 @@ public final class Daemon: Sendable {
                 index: state.index, snapshots: workspaces.snapshots, log: log,
                 freeBytes: { [health] in health.spareBytes },
                 accept: { try await queue.accept($0) }),
-            fixes: fixes, tasks: tasks.coordinator, redTests: RedTestQueue(), writesNotes: options.writesNotes,
+            fixes: fixes, tasks: tasks.coordinator, failures: outside.failures, redTests: RedTestQueue(),
+            writesNotes: options.writesNotes,
             runLog: options.runLog, log: log)
         requests = RequestHandler(
             pipelines, queue, fixes, definitions, landings, tasks.requests, bundles, health)

@@ -13,6 +13,8 @@ struct RunWork: Sendable {
     let background: BackgroundWork
     let fixes: FixCoordinator
     let tasks: TaskCoordinator
+    /// Makes tasks of what fails.
+    let failures: FailureIntake
     let redTests: RedTestQueue
     let writesNotes: Bool
     /// The file of the run log; nil for none.
@@ -42,6 +44,7 @@ struct RunWork: Sendable {
             CauseListener(index: index, log: log) { [redTests] in redTests.add($0) },
             background,
             FixListener { [fixes] in await fixes.settle() },
+            failures,
             TaskListener { [tasks] in await tasks.settle() },
         ]
         if writesNotes { listeners.append(NoteListener(log: log)) }

@@ -162,6 +162,10 @@ public enum LogCode: String, Sendable, CaseIterable {
     case fixState = "fix-state"
     /// The refs of old fixes could not be removed.
     case fixCleanupFailed = "fix-cleanup-failed"
+    /// Something other than a person's request made a task.
+    case taskAdded = "task-added"
+    /// What happened elsewhere made no task, or what happened to one could not be told.
+    case taskFailed = "task-failed"
     /// The summary of a run could not be written as a Git note.
     case noteFailed = "note-failed"
     /// The run log can't be written; it lacks the runs that end until it can be.

@@ -35,7 +35,7 @@ public struct SecretStores: Sendable {
         var missing: [String: String] = [:]
         for name in Set(plan.steps.flatMap(\.secrets).map(\.name)).sorted() {
             do throws(SecretError) {
-                if let bytes = try value(of: name, repository) {
+                if let bytes = try value(of: name, for: repository) {
                     values.append(Secret(name: name, bytes: bytes))
                 } else {
                     missing[name] = "secret \(name) is not set: `pipectl secrets set \(name)`"
@@ -45,7 +45,8 @@ public struct SecretStores: Sendable {
         return RunSecrets(values, missing: missing)
     }
 
-    private func value(of name: String, _ repository: String) throws(SecretError) -> [UInt8]? {
+    /// The value of a secret for a repository; nil if none is set. Blocks.
+    public func value(of name: String, for repository: String) throws(SecretError) -> [UInt8]? {
         if Self.isUsable(repository: repository), let value = try folder(repository).value(of: name) { return value }
         if let value = try systemd?.value(of: name) { return value }
         if let value = try folder(nil).value(of: name) { return value }

@@ -4,6 +4,7 @@ import Synchronization
 import TestForge
 import Testing
 
+@testable import ChangeOpening
 @testable import ForgeConnection
 @testable import Forges
 

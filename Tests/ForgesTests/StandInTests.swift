@@ -1,3 +1,4 @@
+@testable import ChangeOpening
 @testable import ForgeConnection
 import Diagnostics
 import AsyncHTTPClient

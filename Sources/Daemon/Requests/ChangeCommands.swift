@@ -15,6 +15,8 @@ struct ChangeCommands: Sendable {
     let approvals: ApprovalService
     let fixes: FixRequests
     let land: LandingCommand
+    /// Carries out an order about a task; nil: it is about none.
+    var task: @Sendable (ForgeOrder) async throws -> String? = { _ in nil }
 
     /// Puts a change in line to be landed, and says so in one sentence; throws ``RequestError`` where it can't.
     typealias LandingCommand =
@@ -33,6 +35,7 @@ struct ChangeCommands: Sendable {
     }
 
     private func carryOut(_ order: ForgeOrder) async throws -> String {
+        if let answer = try await task(order) { return answer }
         let subject = try await subject(of: order)
         switch order.command {
         case .rerun(let failedOnly): return try await rerun(subject, failedOnly: failedOnly, order)
@@ -43,6 +46,8 @@ struct ChangeCommands: Sendable {
             guard let change = subject.change else { throw RequestError(.usage, "only a change can be landed") }
             try check(subject.runs, areReadBefore: order, at: subject.head)
             return try await land(change, subject.head, order.repository, order.by)
+        case .task, .approvePlan, .remark, .refuse:
+            throw RequestError(.unknownTask, "this is about no task; write it where one is")
         }
     }
 

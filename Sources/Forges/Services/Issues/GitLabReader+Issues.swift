@@ -1,3 +1,4 @@
+import ChangeOpening
 import ForgeConnection
 import Foundation
 

@@ -31,8 +31,8 @@ package struct ForgeOpened: Sendable, Equatable {
     /// The commit that it is at.
     package var head: String
     package var state: State
-    var title: String
-    var body: String
+    package var title: String
+    package var body: String
 
     package init(
         number: Int, link: String?, head: String, state: State = .open, title: String = "", body: String = ""

@@ -1,6 +1,6 @@
+import ChangeOpening
 import ForgeConnection
 import Foundation
-import Reports
 package import Store
 
 /// What the title and the text of a change say that pipectl opened: the complete newest state.
@@ -26,9 +26,8 @@ extension ForgeSession {
     /// Makes a change say `text`; repeating it changes nothing.
     func show(_ text: ForgeChangeText) async throws -> String? {
         let service = openingService
-        let wanted = ForgeOpening(
-            branch: "", target: "", title: ForgeText.line(text.title, limit: 250),
-            body: MarkdownText.cut(text.body, bytes: type(of: service).bodyLimit), since: Date())
+        var wanted = ForgeOpening(branch: "", target: "", title: text.title, body: text.body, since: Date())
+        wanted.fit(type(of: service).bodyLimit)
         try await service.retell(text.change, wanted)
         return nil
     }

@@ -1,9 +1,10 @@
-import ForgeConnection
+package import ForgeConnection
 import Foundation
 import Reports
+import TerminalText
 
 /// The requests with which a change is opened at one kind of forge, and its text is changed.
-protocol ForgeOpeningService: Sendable {
+package protocol ForgeOpeningService: Sendable {
     /// The largest text of a change, in bytes.
     static var bodyLimit: Int { get }
 
@@ -17,9 +18,17 @@ protocol ForgeOpeningService: Sendable {
     func retell(_ number: Int, _ wanted: ForgeOpening) async throws
 }
 
+extension ForgeOpening {
+    /// Cuts title and text to what a forge takes.
+    package mutating func fit(_ bodyLimit: Int) {
+        title = TerminalText.name(title, limit: 200)
+        body = MarkdownText.cut(body, bytes: bodyLimit)
+    }
+}
+
 extension ForgeOpeningService {
     /// The change of the branch: the one that is open, else the newest.
-    func found(_ wanted: ForgeOpening) async throws -> ForgeOpened? {
+    package func found(_ wanted: ForgeOpening) async throws -> ForgeOpened? {
         try await changes(of: wanted).max {
             ($0.state == .open ? 1 : 0, $0.number) < ($1.state == .open ? 1 : 0, $1.number)
         }
@@ -28,10 +37,9 @@ extension ForgeOpeningService {
     /// Opens the change of a branch once, however often it is called, and makes it say what is wanted.
     ///
     /// One that was merged or closed stays as it is: a person decided.
-    func open(_ wanted: ForgeOpening) async throws -> ForgeOpened {
+    package func open(_ wanted: ForgeOpening) async throws -> ForgeOpened {
         var wanted = wanted
-        wanted.title = ForgeText.line(wanted.title, limit: 250)
-        wanted.body = MarkdownText.cut(wanted.body, bytes: Self.bodyLimit)
+        wanted.fit(Self.bodyLimit)
         if let known = try await found(wanted) { return try await told(known, wanted) }
         do {
             return try await make(wanted)
@@ -58,16 +66,16 @@ extension ForgeOpeningService {
 
 extension ForgeSession {
     /// The opening service for the session's kind of forge.
-    var openingService: any ForgeOpeningService {
+    package var openingService: any ForgeOpeningService {
         switch address.kind {
-        case .github: GitHubService(session: self)
-        case .gitlab: GitLabService(session: self)
-        case .gitea, .forgejo: GiteaService(session: self)
+        case .github: GitHubOpening(session: self)
+        case .gitlab: GitLabOpening(session: self)
+        case .gitea, .forgejo: GiteaOpening(session: self)
         }
     }
 
     /// An address that a browser can open, as the forge names it.
-    static func link(_ text: String?) -> String? {
+    package static func link(_ text: String?) -> String? {
         guard let text, text.utf8.count <= 1_000, text.hasPrefix("https://") || text.hasPrefix("http://"),
             text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !#"<>"\^`{|}"#.utf8.contains($0) })
         else { return nil }
@@ -76,7 +84,9 @@ extension ForgeSession {
 }
 
 /// Source: https://docs.github.com/en/rest/pulls/pulls#create-a-pull-request
-extension GitHubService: ForgeOpeningService {
+struct GitHubOpening: ForgeOpeningService {
+    let session: ForgeSession
+    private var root: String { "/repos/\(session.address.project)" }
     static var bodyLimit: Int { 60_000 }
 
     private struct Pull: Decodable {
@@ -126,7 +136,9 @@ extension GitHubService: ForgeOpeningService {
 }
 
 /// Source: https://docs.gitlab.com/api/merge_requests/#create-mr
-extension GitLabService: ForgeOpeningService {
+struct GitLabOpening: ForgeOpeningService {
+    let session: ForgeSession
+    private var root: String { "/projects/\(ForgeRequest.part(session.address.project))" }
     static var bodyLimit: Int { 900_000 }
 
     private struct MergeRequest: Decodable {
@@ -176,8 +188,12 @@ extension GitLabService: ForgeOpeningService {
 }
 
 /// Source: https://docs.gitea.com/api/ (repoCreatePullRequest)
-extension GiteaService: ForgeOpeningService {
+struct GiteaOpening: ForgeOpeningService {
+    let session: ForgeSession
+    private var root: String { "/repos/\(session.address.project)" }
     static var bodyLimit: Int { 60_000 }
+    /// Pages of a list that are read, of 50 changes each.
+    private static let mostPages = 30
 
     private struct Pull: Decodable {
         struct Side: Decodable {
@@ -195,6 +211,10 @@ extension GiteaService: ForgeOpeningService {
         var base: Side
         var updatedAt: String
 
+        func isOlder(than date: Date) -> Bool {
+            (try? Date(updatedAt, strategy: .iso8601)).map { $0 < date } ?? false
+        }
+
         var opened: ForgeOpened {
             ForgeOpened(
                 number: number, link: ForgeSession.link(htmlUrl), head: head.sha,
@@ -208,12 +228,15 @@ extension GiteaService: ForgeOpeningService {
         }
         // No filter names a branch. The clocks of both machines may differ by some minutes.
         let since = wanted.since.addingTimeInterval(-3_600)
-        let found = try await session.conditionalPages(
-            "\(root)/pulls", ["state": "all", "sort": "recentupdate"], etag: nil, of: Pull.self
-        ) { pull in
-            isWanted(pull) || ((try? ForgeTime.date(pull.updatedAt)).map { $0 < since } ?? false)
+        var all: [Pull] = []
+        for page in 1...Self.mostPages {
+            let query = ["state": "all", "sort": "recentupdate", "limit": "50", "page": "\(page)"]
+            let found = try await session.send(.get("\(root)/pulls", query)).decode([Pull].self)
+            all += found
+            let isEnough = found.contains { isWanted($0) || $0.isOlder(than: since) }
+            if found.count < 50 || isEnough { break }
         }
-        return (found?.items ?? []).filter(isWanted).map(\.opened)
+        return all.filter(isWanted).map(\.opened)
     }
 
     func make(_ wanted: ForgeOpening) async throws -> ForgeOpened {
