@@ -200,6 +200,7 @@ struct FileVerification {
         let shared = "provenance.intoto.jsonl"
         // The provenance of a release is no provenance of itself, nor of the list that has its digest.
         if [shared, ReleaseManifest.fileName, ReleaseManifest.notesName, Checksums.fileName].contains(name) { return }
+        if isListedSignature { return absent(.provenance, "It is a signature, and no provenance speaks of those.") }
         let file = FileManager.default.fileExists(atPath: beside(own)) ? own : shared
         guard let data = content(file, Envelope.limit, for: .provenance) else { return }
         do throws(SigningError) {
@@ -227,6 +228,14 @@ struct FileVerification {
                     + "made it from the commit \(first.commit ?? "that it does not name").")
             for key in keys { trust(key) }
         } catch { refuse(.provenance, file, error) }
+    }
+
+    /// Whether the list, which a trusted key signed, names it beside the file that it is the signature of.
+    private var isListedSignature: Bool {
+        guard let listed = manifest?.files.map(\.name), listed.contains(name) else { return false }
+        return [".minisig", ".sig", ".sigstore.json"].contains { ending in
+            name.hasSuffix(ending) && listed.contains(String(name.dropLast(ending.count)))
+        }
     }
 
     /// The statements in envelopes that trusted keys have signed: at least one envelope.

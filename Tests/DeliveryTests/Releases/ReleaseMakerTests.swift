@@ -155,6 +155,27 @@ struct ReleaseMakerTests {
         #expect(manifest.files.count == 5)
     }
 
+    @Test(arguments: [PublicKey.Algorithm.ed25519, .p256])
+    func `its whole folder is accepted, until a file in it is changed`(algorithm: PublicKey.Algorithm) async throws {
+        var bench = try await Bench(publishes: false)
+        let key = PrivateKey(new: algorithm)
+        bench.secret = key.pem
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one"), bench.artifact("b.txt", "two")])
+        let verifier = ReleaseVerifier(TrustedKeys([key.publicKey]), expecting: .init(version: "1.0"))
+        let verdicts = verifier.verify(folder: bench.path)
+        // The list itself, and each file that it names.
+        #expect(try verdicts.count == bench.files().count)
+        #expect(verdicts.filter { !$0.accepted }.map(\.file) == [])
+        for name in try bench.files() {
+            let path = "\(bench.path)/\(name)"
+            let content = try Data(contentsOf: URL(fileURLWithPath: path))
+            try (content + Data("x".utf8)).write(to: URL(fileURLWithPath: path))
+            #expect(verifier.verify(folder: bench.path).contains { !$0.accepted }, "\(name)")
+            try content.write(to: URL(fileURLWithPath: path))
+        }
+        #expect(verifier.verify(folder: bench.path).filter { !$0.accepted }.isEmpty)
+    }
+
     @Test(.timeLimit(.minutes(1)))
     func `steps that publish it at the same time see one seal`() async throws {
         var bench = try await Bench()
