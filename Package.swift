@@ -187,8 +187,10 @@ let package = Package(
         .target(
             name: "Running",
             dependencies: [
-                "Archive", "Concurrency", "Control", "DaemonLog", "Delivery", "Engine", "Evaluating", "Git", "Masking",
-                "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Sandbox", "Secrets", "StateFiles",
+                "AgentWork", "Archive", "Concurrency", "Control", "DaemonLog", "Delivery", "Engine", "Evaluating",
+                "Git",
+                "Masking", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Sandbox", "Secrets",
+                "StateFiles",
                 "Store", "Tasks", "TerminalText", "TestIntegrity", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),

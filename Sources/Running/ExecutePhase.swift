@@ -50,7 +50,7 @@ struct ExecutePhase: Sendable {
     ) -> RunSetting {
         let run = task.run
         var setting = RunSetting(
-            place: provided.place.place, folder: FilePath(task.place.folder),
+            place: provided.runPlace, folder: FilePath(task.place.folder),
             environment: RunVariables.environment(prepared, run), grace: options.grace,
             logLimits: LogLimits(head: options.logBytes, tail: options.logBytes), secrets: provided.secrets,
             approval: { [approval] step, stop in await approval.decision(on: step, of: run, prepared, stop) })

@@ -11,6 +11,7 @@ import WorkflowPrograms
 struct PreparePhase: Sendable {
     let programs: ProgramCache
     let index: Store.Index
+    let tasks: TaskHistory
     let order: RunOrder
     let gate: TreeGate
     /// Whether untrusted definitions may be compiled here: in a sandbox, or because the user allows it without one.
@@ -20,7 +21,7 @@ struct PreparePhase: Sendable {
     func prepare(_ task: RunTask) async throws -> RunPreparation {
         try await gate.check(task.run, in: task.repository)
         return try await RunPreparation.make(
-            task.run, in: task.repository, programs: programs, rules: task.rules,
+            task.run, in: task.repository, programs: programs, rules: task.rules, task: tasks.record,
             tests: { await order.tests(of: task.request, $0, store: task.repository.store) },
             contributor: { [index] in try await index.contributor(of: task.request, pushed: $0.pushed.hex) }
         ) { [index] in try await index.approval(holdingFor: $0) }

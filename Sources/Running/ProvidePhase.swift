@@ -21,6 +21,7 @@ struct ProvidePhase: Sendable {
     let secrets: SecretSource
     let reviews: ReviewMaterial
     let fixer: FixerWorkspace
+    let tasks: TaskWorkspace
     let log: Logger
 
     /// The surroundings of a run while its steps run; ``ProvidePhase/close(_:_:_:outcome:)`` takes them back.
@@ -30,6 +31,10 @@ struct ProvidePhase: Sendable {
         /// By step.
         let reviews: [String: ReviewInput]
         let fix: FixBeginning?
+        let task: TaskBeginning?
+
+        /// Where the steps are run.
+        var runPlace: any RunPlace { task?.place ?? place.place }
     }
 
     /// - Parameter nextPlaces: How many places the runs that follow may soon need; nil if nothing is to be made ready.
@@ -41,7 +46,9 @@ struct ProvidePhase: Sendable {
         try await makeFolders(task, prepared)
         let secrets = try await secrets.secrets(for: prepared, of: task.run)
         let folder = task.place.folder
-        let reviews = try await reviews.write(prepared, task.run, in: task.repository, folder: folder)
+        let brief = try await tasks.brief(prepared, task.run, in: task.repository)
+        let reviews = try await reviews.write(
+            prepared, task.run, in: task.repository, folder: folder, brief: brief ?? "")
         let (workflow, program) = (task.request.workflow, prepared.program)
         let place: any ProvidedPlace
         do {
@@ -58,7 +65,9 @@ struct ProvidePhase: Sendable {
             return Provided(
                 place: place, secrets: secrets, reviews: reviews,
                 fix: try await fixer.begin(
-                    prepared, task.run, in: task.repository, place.workspaceView, folder: folder))
+                    prepared, task.run, in: task.repository, place.workspaceView, folder: folder),
+                task: try await tasks.begin(
+                    prepared, task.run, in: task.repository, place, secrets, folder: folder))
         } catch {
             await place.abandon()
             throw error
@@ -80,12 +89,14 @@ struct ProvidePhase: Sendable {
         }
     }
 
-    /// Takes the fixer's commit, and ends the use of the place by steps.
+    /// Takes what a fixer or another agent made, and ends the use of the place by steps.
     func close(
         _ provided: Provided, _ task: RunTask, _ prepared: RunPreparation, outcome: inout RunOutcome
-    ) async -> (place: any FinishedPlace, fix: FixRecord?) {
+    ) async -> (place: any FinishedPlace, fix: FixRecord?, task: TaskOutcome?) {
         let fix = await fixer.end(
             provided.fix, &outcome, task.run, in: task.repository, folder: task.place.folder)
+        let made = await tasks.end(
+            provided.task, &outcome, task.run, in: task.repository, folder: task.place.folder)
         let finished = await provided.place.close(
             hasPassed: outcome.verdict == .passed, isAllEnded: outcome.isAllEnded)
         if !finished.isAllEnded {
@@ -95,7 +106,7 @@ struct ProvidePhase: Sendable {
             )
         }
         outcome.findings = provided.place.findings + provided.secrets.findings(for: prepared.plan) + outcome.findings
-        return (finished, fix)
+        return (finished, fix, made)
     }
 
     /// Records that no step needed a workspace, so the run leaves no snapshot.
@@ -106,9 +117,12 @@ struct ProvidePhase: Sendable {
 struct SecretSource: Sendable {
     let state: StateFolder
 
-    /// The secrets that the run's steps name; none unless its code is merged.
+    /// The secrets that the run's steps name; none unless its code is merged, or the step is an agent's, whose line and
+    /// whose secrets the target names.
     func secrets(for prepared: RunPreparation, of run: QueuedRun) async throws -> RunSecrets {
-        guard prepared.trust == .merged, !run.request.options.isForAgent else { return .withheld }
+        guard prepared.trust == .merged || prepared.task != nil, !run.request.options.isForAgent else {
+            return .withheld
+        }
         guard prepared.plan.steps.contains(where: { !$0.secrets.isEmpty }) else { return .none }
         return try await offThread { [state] in
             SecretStores(state: state).resolve(prepared.plan, repository: run.request.repository)

@@ -14,6 +14,7 @@ extension Report {
             rerunOf: request.rerun?.of, reproduce: request.reproduction, box: .current)
         repetition = request.rerun.map { Repetition(origin: $0.origin, number: $0.number) }
         fix = request.fix.map(FixRecord.init)
+        task = request.task.map(TaskOutcome.init)
         askedBy = request.options.askedBy
         if run.attempt > 1 {
             findings.append(

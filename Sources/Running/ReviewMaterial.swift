@@ -26,8 +26,10 @@ struct ReviewMaterial: Sendable {
     private static let lookBack = 30
 
     /// Writes the input of the plan's reviewers to their folders; returns it by step.
+    ///
+    /// - Parameter brief: What they are told of what was asked for, with marks of its own.
     func write(
-        _ prepared: RunPreparation, _ run: QueuedRun, in repository: WatchedRepository, folder: String
+        _ prepared: RunPreparation, _ run: QueuedRun, in repository: WatchedRepository, folder: String, brief: String
     ) async throws -> [String: ReviewInput] {
         var inputs: [String: ReviewInput] = [:]
         for step in prepared.plan.steps {
@@ -36,7 +38,7 @@ struct ReviewMaterial: Sendable {
             let request = run.request
             let room = ReviewRoom(FilePath("\(folder)/reviews/\(inputs.count)"))
             let (input, prompt) = try await withRepository(at: repository.store) { store in
-                var (input, prompt) = try Self.material(plan, prepared, request, last, in: store)
+                var (input, prompt) = try Self.material(plan, prepared, request, last, brief, in: store)
                 guard !input.isKnown else { return (input, prompt) }
                 try FileManager.default.createDirectory(
                     atPath: room.folder.string, withIntermediateDirectories: true)
@@ -64,8 +66,8 @@ struct ReviewMaterial: Sendable {
             repository: run.request.repository, workflow: run.request.workflow, change: change.name, states: [.ended],
             before: run.id, limit: Self.lookBack)
         for summary in (try? await index.runs(filter)) ?? [] where summary.isArchived {
-            // Commits of a fixer that nobody has applied are not reviewed.
-            if summary.fix != nil { continue }
+            // Commits of a fixer that nobody has applied are not reviewed, and tries of a task by its own reviewer.
+            if summary.fix != nil || (summary.task != nil) != (run.request.task != nil) { continue }
             let report = try? await reports.report(summary.id)
             if let record = report?.steps.first(where: { $0.name == step })?.review { return record }
         }
@@ -73,7 +75,7 @@ struct ReviewMaterial: Sendable {
     }
 
     private static func material(
-        _ plan: ReviewPlan, _ prepared: RunPreparation, _ request: RunRequest, _ last: ReviewRecord?,
+        _ plan: ReviewPlan, _ prepared: RunPreparation, _ request: RunRequest, _ last: ReviewRecord?, _ brief: String,
         in store: Repository
     ) throws -> (ReviewInput, String) {
         let tested = prepared.tested
@@ -112,11 +114,11 @@ struct ReviewMaterial: Sendable {
             let text = String(decoding: bytes.prefix(max(ruleBytes - rules.utf8.count, 0)), as: UTF8.self)
             rules += "\n### \(path)\n\n\(text)\n"
         }
-        return (input, prompt(plan, request, input, rules: rules, diff: diff))
+        return (input, prompt(plan, request, input, rules: rules, diff: diff, brief: brief))
     }
 
     private static func prompt(
-        _ plan: ReviewPlan, _ request: RunRequest, _ input: ReviewInput, rules: String, diff: String
+        _ plan: ReviewPlan, _ request: RunRequest, _ input: ReviewInput, rules: String, diff: String, brief: String
     ) -> String {
         let mark = DataMark()
         let earlier = input.earlier.filter { $0.fate != .withdrawn }.map { one in
@@ -142,6 +144,7 @@ struct ReviewMaterial: Sendable {
 
             ## Rules
             \(rules.isEmpty ? "\nNone beyond good sense.\n" : rules)
+            \(brief)
             ## The change
 
             \(mark.around(request.change.map { "change \($0.name) into \($0.target), by \($0.author): \($0.title)" } ?? request.ref))

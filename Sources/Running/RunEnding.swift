@@ -48,6 +48,7 @@ package struct RunEnding: Sendable {
         report.cold = ended.place?.cold
         report.resumed = ended.place?.resumed
         report.fix = ended.fix ?? report.fix
+        report.task = ended.task ?? report.task
         report.findings += ended.review.map { [$0] } ?? []
         report.verdict = outcome.verdict
         report.reason = outcome.reason
@@ -90,4 +91,6 @@ struct EndedSteps: Sendable {
     var place: (any FinishedPlace)?
     /// The result of a fixer; nil for all other runs.
     var fix: FixRecord?
+    /// The result of a task's agent; nil for all other runs.
+    var task: TaskOutcome?
 }

@@ -94,7 +94,8 @@ struct RunPipeline: Sendable {
         if provided.place.resumption == nil {
             await lookUp.judge(&outcome, by: proofs, prepared, task.run, in: task.repository)
         }
-        return EndedSteps(outcome: outcome, review: await review, place: finished.place, fix: finished.fix)
+        return EndedSteps(
+            outcome: outcome, review: await review, place: finished.place, fix: finished.fix, task: finished.task)
     }
 
     /// How many places like the one of this run the next runs of its repository may soon need.

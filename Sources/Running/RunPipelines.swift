@@ -25,6 +25,8 @@ package struct RunPipelines: Sendable {
     package let delivery: DeliveryService
     /// Makes the bundle, which a fixer reads.
     package let bundle: @Sendable (BundleRequest) async throws -> String
+    /// What is known of tasks.
+    package var tasks = TaskHistory.none
     package let log: Logger
 
     package init(
@@ -52,7 +54,7 @@ package struct RunPipelines: Sendable {
         let reader = SwiftReaderProcess(beside: tools.executable, sandboxing.programSandbox)
         return RunPipeline(
             prepare: PreparePhase(
-                programs: programs, index: state.index, order: order, gate: TreeGate(options),
+                programs: programs, index: state.index, tasks: tasks, order: order, gate: TreeGate(options),
                 reviewsDefinitions: sandboxing.sandbox != nil || options.allowsUnsandboxed),
             approve: approval,
             lookUp: ProofSearch(
@@ -68,6 +70,8 @@ package struct RunPipelines: Sendable {
                 fixer: FixerWorkspace(
                     index: state.index, store: state.archive, bundle: bundle,
                     reader: reader),
+                tasks: TaskWorkspace(
+                    materials: TaskMaterials(history: tasks, store: state.archive, bundle: bundle), reader: reader),
                 log: log),
             execute: ExecutePhase(
                 pool: pool, approval: approval, delivery: delivery, order: order, options: options, monitor: monitor),

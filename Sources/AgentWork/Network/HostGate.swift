@@ -32,7 +32,8 @@ package struct HostGate: Sendable {
     private let permits: @Sendable (NetworkTarget) -> Bool
     private let patience: Patience
     private let refused: @Sendable (HostRefusal) -> Void
-    private let state = Gate()
+    private let open = OpenCount()
+    private let told = Refused()
 
     /// - Parameters:
     ///   - resolve: The addresses of a name; by default those that the machine knows.
@@ -63,22 +64,12 @@ package struct HostGate: Sendable {
         throw CancellationError()
     }
 
-    /// The connections that are open, and the hosts that were refused.
-    private final class Gate: Sendable {
-        private let state = Mutex((open: 0, told: Set<String>()))
-
-        func enter() -> Bool {
-            state.withLock { state in
-                guard state.open < HostGate.mostConnections else { return false }
-                state.open += 1
-                return true
-            }
-        }
-
-        func leave() { state.withLock { $0.open -= 1 } }
+    /// The hosts that were refused.
+    private final class Refused: Sendable {
+        private let hosts = Mutex<Set<String>>([])
 
         func isNew(_ host: String) -> Bool {
-            state.withLock { $0.told.count < HostGate.mostRefusals && $0.told.insert(host).inserted }
+            hosts.withLock { $0.count < HostGate.mostRefusals && $0.insert(host).inserted }
         }
     }
 
@@ -90,14 +81,14 @@ package struct HostGate: Sendable {
             while !Task.isCancelled {
                 do {
                     guard let client = try await listener.accept() else { return }
-                    guard state.enter() else {
+                    guard open.enter(atMost: Self.mostConnections) else {
                         client.writeNow(Self.answer("503 Service Unavailable", "too many connections are open"))
                         continue
                     }
                     group.addTask {
                         defer {
                             client.close()
-                            state.leave()
+                            open.leave()
                         }
                         // A broken connection concerns nobody but its two ends.
                         do { try await attend(client) } catch {}
@@ -163,7 +154,7 @@ package struct HostGate: Sendable {
         // The text is the client's: it must be short, and of one line.
         let name = String(host.unicodeScalars.filter { $0.isASCII && $0.value > 0x20 && $0.value < 0x7F }.prefix(260))
         if answers { client.writeNow(Self.answer(status, "\(name): \(reason)")) }
-        if state.isNew(name) { refused(HostRefusal(host: name, reason: reason)) }
+        if told.isNew(name) { refused(HostRefusal(host: name, reason: reason)) }
     }
 
     private func connection(to targets: [NetworkTarget]) async throws -> StreamSocket? {

@@ -14,7 +14,7 @@ extension LocalPlace {
     func policy(of step: PlannedStep, hasSecrets: Bool) -> SandboxPolicy {
         SandboxPolicy(
             network: step.network, permissions: Set(step.permissions),
-            owner: hasSecrets || step.review != nil ? step.name : nil)
+            owner: hasSecrets || step.review != nil ? step.name : nil, reachable: reachable)
     }
 
     /// The command that starts `stepinit` for steps with this policy.
@@ -61,7 +61,7 @@ extension LocalPlace {
 
     var ownMounts: [SandboxMount] {
         [
-            SandboxMount(workspace.string, at: seen(workspace).string, .write),
+            SandboxMount(workspace.string, at: seen(workspace).string, isReadOnly ? .read : .write),
             SandboxMount(home.string, at: seen(home).string, .write),
             SandboxMount(temporary.string, at: seen(temporary).string, .write),
             SandboxMount(shown.string, at: Sandbox.hasMounts ? Sandbox.Place.shown : shown.string),

@@ -24,6 +24,10 @@ package struct LocalPlace: RunPlace {
     /// Called right after a step's process was requested. It must not block; it may start work that was deferred until
     /// then.
     package var launched: (@Sendable () -> Void)?
+    /// Whether steps see the workspace without the right to write to it.
+    package var isReadOnly = false
+    /// See ``SandboxPolicy/reachable``.
+    package var reachable: Set<String> = []
     /// By step, the folders of a review, in place of those that the run's other steps share.
     package var rooms: [String: ReviewRoom] = [:]
     /// The folders of the one review that this place is for; nil: those that steps share.

@@ -38,8 +38,13 @@ package struct StepAttempt: Sendable {
         return environment
     }
 
+    /// Whether it has a folder to publish in although the step publishes nothing.
+    package var hasFolder = false
+
     /// Whether the step needs a folder to publish in.
-    package var publishes: Bool { !step.publishes.isEmpty || step.action == .closure || step.review != nil }
+    package var publishes: Bool {
+        hasFolder || !step.publishes.isEmpty || step.action == .closure || step.review != nil
+    }
 }
 
 /// How an attempt ended.

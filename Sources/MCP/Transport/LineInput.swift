@@ -23,12 +23,15 @@ public struct LineInput: Sendable {
     private let room: DispatchSemaphore
 
     /// Starts reading. It ends at the descriptor's end; the descriptor stays open.
-    public init(descriptor: Int32 = 0) {
+    ///
+    /// - Parameter owner: Lives until the last read: whoever closes the descriptor in the end.
+    public init(descriptor: Int32 = 0, holding owner: (any AnyObject & Sendable)? = nil) {
         let (stream, continuation) = AsyncStream<Line>.makeStream()
         let room = DispatchSemaphore(value: Self.ahead)
         lines = stream
         self.room = room
         let thread = Thread {
+            defer { withExtendedLifetime(owner) {} }
             var splitter = LineSplitter(limit: Self.limit)
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
             while true {

@@ -1,4 +1,5 @@
 package import Results
+import TerminalText
 
 /// The names that commits and refs of tasks have.
 package enum TaskCommit {
@@ -13,4 +14,14 @@ package enum TaskCommit {
 
     /// The ref that keeps the target with the tests of a try.
     package static func testsRef(of task: TaskID, attempt: Int) -> String { "\(refs)\(task)/\(attempt)-tests" }
+
+    /// The message of a try's commit. The title may be a stranger's, so it is one line.
+    package static func message(_ task: TaskRecord, _ role: TaskRole) -> String {
+        """
+        \(TerminalText.name(task.title, limit: 72))
+
+        \(trailer): \(task.id), work \(role.attempt)
+
+        """
+    }
 }

@@ -20,6 +20,7 @@ extension Report {
             box: box)
         supersededBy = verdict == .superseded ? summary.supersededBy : nil
         fix = request.fix.map(FixRecord.init)
+        task = request.task.map(TaskOutcome.init)
         askedBy = request.options.askedBy
     }
 }

@@ -37,12 +37,18 @@
                 rules.append("(allow file-write* \(subpath(mount.source)))")
             }
             if policy.network == .allowed { rules.append("(allow network*)") }
+            for target in policy.reachable.sorted() {
+                let kind = target.hasPrefix("/") ? "literal" : "remote ip"
+                rules.append("(allow network-outbound (\(kind) \(quoted(target))))")
+            }
             return rules.joined(separator: "\n")
         }
 
-        private func subpath(_ path: String) -> String {
-            let escaped = path.map { $0 == "\\" || $0 == "\"" ? "\\\($0)" : String($0) }.joined()
-            return "(subpath \"\(escaped)\")"
+        private func subpath(_ path: String) -> String { "(subpath \(quoted(path)))" }
+
+        private func quoted(_ text: String) -> String {
+            let escaped = text.map { $0 == "\\" || $0 == "\"" ? "\\\($0)" : String($0) }.joined()
+            return "\"\(escaped)\""
         }
     }
 #endif

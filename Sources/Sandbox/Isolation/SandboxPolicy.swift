@@ -9,13 +9,18 @@ public struct SandboxPolicy: Sendable, Hashable {
     /// The step that has the sandbox for itself: because it gets secrets, which other steps could read from its
     /// processes, or because it reviews what the other steps run.
     public var owner: String?
+    /// What of this machine the steps may connect to without a network: paths of Unix sockets, and `localhost:PORT`.
+    /// Where a sandbox has mounts and a loopback of its own, what it sees is what it may connect to.
+    public var reachable: Set<String>
 
     public init(
-        network: NetworkAccess = .denied, permissions: Set<SandboxPermission> = [], owner: String? = nil
+        network: NetworkAccess = .denied, permissions: Set<SandboxPermission> = [], owner: String? = nil,
+        reachable: Set<String> = []
     ) {
         self.network = network
         self.permissions = permissions
         self.owner = owner
+        self.reachable = reachable
     }
 }
 
