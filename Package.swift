@@ -521,7 +521,13 @@ let package = Package(
             name: "DaemonLogTests", dependencies: ["DaemonLog", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
         .testTarget(
-            name: "AgentWorkTests", dependencies: ["AgentWork", "SystemCalls", "TestBasics"], swiftSettings: settings),
+            name: "AgentWorkTests",
+            dependencies: [
+                "AgentWork", "Concurrency", "Engine", "MCP", "Pipeline", "Results", "Sandbox", "stepinit",
+                "SystemCalls",
+                "TestBasics", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
         .testTarget(name: "ConcurrencyTests", dependencies: ["Concurrency", "TestBasics"], swiftSettings: settings),
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
         .testTarget(
@@ -682,9 +688,9 @@ let package = Package(
         .testTarget(
             name: "RunningTests",
             dependencies: [
-                "Archive", "Concurrency", "Control", "Delivery", "Engine", "Evaluating", "Git", "Pipeline", "Preparing",
-                "ProofKeys", "Results", "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit", "Store",
-                "TestBasics", "TestSupport", "Watching", "WorkflowPrograms", "Workspaces",
+                "AgentWork", "Archive", "Concurrency", "Control", "Delivery", "Engine", "Evaluating", "Git", "Pipeline",
+                "Preparing", "ProofKeys", "Results", "Running", "RunSamples", "Sandbox", "Secrets", "StateFiles",
+                "stepinit", "Store", "Tasks", "TestBasics", "TestSupport", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),

@@ -41,6 +41,7 @@ struct PhaseBench {
         sandbox: nil, obstacle: "none here", controlGroups: nil, groupObstacle: nil, users: StepUsers(),
         caches: CacheLocks())
     var options = DaemonOptions(slots: 2)
+    var history = TaskHistory.none
 
     static func with(_ body: (PhaseBench) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
@@ -118,7 +119,10 @@ struct PhaseBench {
                 allowsUnsandboxed: options.allowsUnsandboxed, stepInit: try Installation.stepInit(),
                 workspaces: workspaces),
             secrets: SecretSource(state: state), reviews: ReviewMaterial(index: index, reports: store),
-            fixer: FixerWorkspace(index: index, store: store, bundle: { _ in "" }, reader: reader), log: Self.log)
+            fixer: FixerWorkspace(index: index, store: store, bundle: { _ in "" }, reader: reader),
+            tasks: TaskWorkspace(
+                materials: TaskMaterials(history: history, store: store, bundle: { _ in "" }), reader: reader),
+            log: Self.log)
     }
 
     var execute: ExecutePhase {
@@ -142,7 +146,8 @@ struct PhaseBench {
             toolchain: Toolchain(swiftc: "/none", version: "none", target: "none"))
         return RunPipeline(
             prepare: PreparePhase(
-                programs: programs, index: index, order: order, gate: TreeGate(options), reviewsDefinitions: false),
+                programs: programs, index: index, tasks: history, order: order, gate: TreeGate(options),
+                reviewsDefinitions: false),
             approve: approval,
             lookUp: ProofSearch(
                 index: index, store: store, options: options, sandboxing: sandboxing, toolchain: programs.toolchain,

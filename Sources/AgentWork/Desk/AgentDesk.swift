@@ -20,6 +20,8 @@ package final class AgentDesk: Sendable {
         package var files: [(name: String, bytes: [UInt8])] = []
         /// The hosts that may be reached.
         package var hosts: [AllowedHost] = []
+        /// Where they are.
+        package var names = HostNames.machine
         /// The tools that the agent is offered; nil for none.
         package var tools: Server?
         /// The remarks with greater numbers than this one; nil if none can come.
@@ -202,7 +204,7 @@ package final class AgentDesk: Sendable {
     func serving<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value {
         await withTaskGroup(of: Void.self) { group in
             if let hostSocket {
-                let gate = HostGate(setting.hosts) { self.note($0) }
+                let gate = HostGate(setting.hosts, names: setting.names) { self.note($0) }
                 group.addTask { await gate.serve(hostSocket) }
             }
             if let toolSocket, let tools = setting.tools {

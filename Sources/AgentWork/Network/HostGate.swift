@@ -1,4 +1,3 @@
-import Concurrency
 import Synchronization
 package import SystemCalls
 
@@ -28,40 +27,21 @@ package struct HostGate: Sendable {
     }
 
     private let hosts: Set<AllowedHost>
-    private let resolve: @Sendable (AllowedHost) async throws -> [NetworkTarget]
-    private let permits: @Sendable (NetworkTarget) -> Bool
+    private let names: HostNames
     private let patience: Patience
     private let refused: @Sendable (HostRefusal) -> Void
     private let open = OpenCount()
     private let told = Refused()
 
-    /// - Parameters:
-    ///   - resolve: The addresses of a name; by default those that the machine knows.
-    ///   - permits: Whether an address may be connected to; by default public ones.
-    ///   - refused: Is told once of each host that is refused, from any thread. It must not block.
+    /// - Parameter refused: Is told once of each host that is refused, from any thread. It must not block.
     package init(
-        _ hosts: [AllowedHost], patience: Patience = Patience(),
-        resolve: @escaping @Sendable (AllowedHost) async throws -> [NetworkTarget] = HostGate.addresses,
-        permits: @escaping @Sendable (NetworkTarget) -> Bool = { $0.isPublic },
+        _ hosts: [AllowedHost], names: HostNames = .machine, patience: Patience = Patience(),
         refused: @escaping @Sendable (HostRefusal) -> Void
     ) {
         self.hosts = Set(hosts)
+        self.names = names
         self.patience = patience
-        self.resolve = resolve
-        self.permits = permits
         self.refused = refused
-    }
-
-    /// The addresses that the machine's resolver knows. It is not waited for after a cancellation.
-    package static func addresses(of host: AllowedHost) async throws -> [NetworkTarget] {
-        let (stream, continuation) = AsyncStream<Result<[NetworkTarget], any Error>>.makeStream()
-        let code = startThread {
-            continuation.yield(Result { try NetworkTarget.resolve(host.name, port: host.port) })
-            continuation.finish()
-        }
-        guard code == 0 else { throw SystemFailure("pthread_create", code) }
-        for await result in stream { return try result.get() }
-        throw CancellationError()
     }
 
     /// The hosts that were refused.
@@ -105,7 +85,7 @@ package struct HostGate: Sendable {
         let head = try await within(patience.request) { try await Self.head(from: client) }
         guard let head else { return client.writeNow(Self.answer("400 Bad Request", "the request has no end")) }
         guard let request = Self.connect(head.text) else {
-            refuse("(no host)", "it asked for something else than a TLS connection", client, "405 Method Not Allowed")
+            refuse("(none)", "it asked for something else than a TLS connection", client, "405 Method Not Allowed")
             return
         }
         let host: AllowedHost
@@ -117,11 +97,11 @@ package struct HostGate: Sendable {
         }
         let addresses: [NetworkTarget]
         do {
-            addresses = try await within(patience.resolving) { [resolve] in try await resolve(host) }
+            addresses = try await within(patience.resolving) { [names] in try await names.addresses(host) }
         } catch {
             return refuse(request, "its name can't be resolved", client, "502 Bad Gateway")
         }
-        let targets = addresses.filter(permits)
+        let targets = addresses.filter(names.permits)
         guard !targets.isEmpty else {
             return refuse(request, "its address is not a public one", client)
         }

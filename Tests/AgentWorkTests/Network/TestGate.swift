@@ -38,11 +38,12 @@ final class TestGate: Sendable {
             self.path.withLock { $0 = path }
             let allowed = try hosts.map { try AllowedHost($0) }
             let gate = HostGate(
-                allowed, patience: patience,
-                resolve: { [addresses] _ in
-                    (addresses ?? [[127, 0, 0, 1]]).map { NetworkTarget(.four($0), port: port) }
-                },
-                permits: { [addresses] in addresses == nil || $0.isPublic },
+                allowed,
+                names: HostNames(
+                    addresses: { [addresses] _ in
+                        (addresses ?? [[127, 0, 0, 1]]).map { NetworkTarget(.four($0), port: port) }
+                    }, permits: { [addresses] in addresses == nil || $0.isPublic }),
+                patience: patience,
                 refused: { refusal in self.seen.withLock { $0.refusals.append(refusal) } })
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await gate.serve(listener) }
