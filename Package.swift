@@ -187,11 +187,10 @@ let package = Package(
         .target(
             name: "Running",
             dependencies: [
-                "AgentWork", "Archive", "Concurrency", "Control", "DaemonLog", "Delivery", "Engine", "Evaluating",
-                "Git",
-                "Masking", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Sandbox", "Secrets",
-                "StateFiles",
-                "Store", "Tasks", "TerminalText", "TestIntegrity", "Watching", "WorkflowPrograms", "Workspaces",
+                "AgentWork", "Archive", "Concurrency", "Control", "DaemonLog", "Delivery", "Engine", "Evaluating", "Git",
+                "MCP", "Masking", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Sandbox", "Secrets",
+                "StateFiles", "Store", "Tasks", "TerminalText", "TestIntegrity", "Watching", "WorkflowPrograms",
+                "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

@@ -80,7 +80,10 @@ public final class Daemon: Sendable {
             pool: SlotPool(slots: options.slots, capacities: options.capacities), workspaces: workspaces,
             monitor: RunMonitor(live: board, events: scheduler.events, scheduler: scheduler),
             waiters: ApprovalWaiters(), delivery: DeliveryService(state, repositories),
-            bundle: { try await bundles.bundle($0) }, log: log)
+            bundle: { try await bundles.bundle($0) },
+            trials: TaskTrials(
+                runToEnd: { try await queue.runToEnd($0, cancelReason: "the agent that asked for it has ended") },
+                tests: { try await tests.known(named: $0, in: $1) }), log: log)
         let secrets = SecretStores(state: folder)
         outside = TaskOutside(
             tasks.requests,

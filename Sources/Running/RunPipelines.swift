@@ -26,13 +26,15 @@ package struct RunPipelines: Sendable {
     /// Makes the bundle, which a fixer reads.
     package let bundle: @Sendable (BundleRequest) async throws -> String
     /// What is known of tasks.
-    package var tasks = TaskHistory.none
+    let tasks: TaskHistory
+    /// Starts runs for agents of tasks while they work.
+    let trials: TaskTrials?
     package let log: Logger
 
     package init(
         state: OpenState, options: DaemonOptions, tools: BuildTools, pool: SlotPool, workspaces: WorkspaceStores,
         monitor: RunMonitor, waiters: ApprovalWaiters, delivery: DeliveryService,
-        bundle: @escaping @Sendable (BundleRequest) async throws -> String, log: Logger
+        bundle: @escaping @Sendable (BundleRequest) async throws -> String, trials: TaskTrials? = nil, log: Logger
     ) {
         self.state = state
         self.options = options
@@ -43,6 +45,8 @@ package struct RunPipelines: Sendable {
         self.waiters = waiters
         self.delivery = delivery
         self.bundle = bundle
+        self.trials = trials
+        tasks = TaskHistory(state.index, files: state.folder.taskFiles)
         self.log = log
     }
 
@@ -71,7 +75,10 @@ package struct RunPipelines: Sendable {
                     index: state.index, store: state.archive, bundle: bundle,
                     reader: reader),
                 tasks: TaskWorkspace(
-                    materials: TaskMaterials(history: tasks, store: state.archive, bundle: bundle), reader: reader),
+                    index: state.index,
+                    materials: TaskMaterials(history: tasks, store: state.archive, bundle: bundle), reader: reader,
+                    // An agent holds a slot while it works.
+                    trials: options.slots > 1 ? trials : nil),
                 log: log),
             execute: ExecutePhase(
                 pool: pool, approval: approval, delivery: delivery, order: order, options: options, monitor: monitor),

@@ -121,7 +121,8 @@ struct PhaseBench {
             secrets: SecretSource(state: state), reviews: ReviewMaterial(index: index, reports: store),
             fixer: FixerWorkspace(index: index, store: store, bundle: { _ in "" }, reader: reader),
             tasks: TaskWorkspace(
-                materials: TaskMaterials(history: history, store: store, bundle: { _ in "" }), reader: reader),
+                index: index, materials: TaskMaterials(history: history, store: store, bundle: { _ in "" }),
+                reader: reader),
             log: Self.log)
     }
 

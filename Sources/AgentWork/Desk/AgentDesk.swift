@@ -38,9 +38,14 @@ package final class AgentDesk: Sendable {
     package struct Yield: Sendable, Equatable {
         /// What it printed on standard output; nil if it is too long or can't be read.
         package var answer: [UInt8]?
-        /// What it wrote to `$PIPECTL_TASK_USAGE`.
-        package var usage: AgentUsage?
+        /// What it wrote to `$PIPECTL_TASK_USAGE`; nil if there is no such file of a few KiB.
+        package var usage: [UInt8]?
     }
+
+    /// The longest answer, in bytes.
+    package static let answerBytes = 8 << 20
+    /// The longest file of what was used, in bytes.
+    static let usageBytes = 4 << 10
 
     static let name = "agent"
     private static let (tools, hosts, remarks, prompt, files, configuration) = (

@@ -70,8 +70,8 @@ private struct OpenAgentPlace: OpenPlace {
             }
         }
         var left = AgentDesk.Yield()
-        left.answer = content(AgentDesk.answerFile, AgentOutput.bytes)
-        left.usage = content(AgentDesk.usageFile, AgentUsage.fileBytes).flatMap { AgentUsage(file: $0) }
+        left.answer = content(AgentDesk.answerFile, AgentDesk.answerBytes)
+        left.usage = content(AgentDesk.usageFile, AgentDesk.usageBytes)
         return left
     }
 

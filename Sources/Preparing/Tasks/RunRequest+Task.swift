@@ -65,6 +65,23 @@ extension RunRequest {
         return onTry(task, role, head: made.commit, tip: tip)
     }
 
+    /// A run on files that an agent has not finished. It is the agent's own, not the task's: nothing follows from it.
+    ///
+    /// - Parameters:
+    ///   - request: The run in which the agent works.
+    ///   - number: How often the agent has asked.
+    package static func trying(
+        _ task: TaskRecord, of request: RunRequest, commit: String, number: Int
+    ) -> RunRequest {
+        let role = request.task ?? TaskRole(task: task.id, part: .working, attempt: 0)
+        var trial = onTry(task, role, head: commit, tip: request.definitionCommit)
+        trial.kind = .manual
+        trial.options.isForAgent = true
+        trial.nonce += ", trial \(number)"
+        trial.subject += ", trial"
+        return trial
+    }
+
     /// The same try may be tested with newer targets, so the nonce has the tip.
     private static func onTry(
         _ task: TaskRecord, _ role: TaskRole, workflow: String? = nil, head: String, tip: String

@@ -15,6 +15,9 @@ package enum TaskCommit {
     /// The ref that keeps the target with the tests of a try.
     package static func testsRef(of task: TaskID, attempt: Int) -> String { "\(refs)\(task)/\(attempt)-tests" }
 
+    /// The ref that keeps what an agent had tested while it worked.
+    package static func draftRef(of task: TaskID, attempt: Int) -> String { "\(refs)\(task)/\(attempt)-draft" }
+
     /// The message of a try's commit. The title may be a stranger's, so it is one line.
     package static func message(_ task: TaskRecord, _ role: TaskRole) -> String {
         """

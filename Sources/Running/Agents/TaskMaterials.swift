@@ -1,8 +1,6 @@
 import Archive
 import AgentWork
-import Concurrency
 import Control
-import Foundation
 import Git
 import Pipeline
 import Preparing
@@ -28,32 +26,16 @@ struct TaskMaterials: Sendable {
         material.rules = prepared.program.description.rules ?? []
         if let paths {
             material.remarksFile = paths.remarks
-            material.files = Self.given(record).map { "\(paths.files)/\($0.name)" }
+            material.files = record.files.map { "\(paths.files)/\($0.name)" }
         }
-        material.context = await context(of: record)
+        material.context = try await context(of: record)
         try await addWhatGitHas(to: &material, prepared, in: repository)
         await addWhatRunsSay(to: &material, events)
         return material
     }
 
-    /// The files that the agent is given, without the one that is in the prompt.
-    static func given(_ record: TaskRecord) -> [ReleaseRecord.File] {
-        record.files.filter { $0.name != TaskHistory.contextFile }
-    }
-
-    /// The content of a file of the task; nil if it is no longer in the archive.
-    func content(of file: ReleaseRecord.File) async -> [UInt8]? {
-        guard let path = store.artifact(file.sha256) else { return nil }
-        return try? await offThread { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
-    }
-
-    private func context(of record: TaskRecord) async -> String {
-        var parts: [String] = []
-        if let file = record.files.first(where: { $0.name == TaskHistory.contextFile }),
-            let bytes = await content(of: file)
-        {
-            parts.append(String(decoding: bytes, as: UTF8.self))
-        }
+    private func context(of record: TaskRecord) async throws -> String {
+        var parts = [try await history.context(record.id)].compactMap { $0 }
         let run: RunID? =
             switch record.source {
             case .scheduledRun(let run), .redTest(_, let run): run

@@ -32,9 +32,12 @@ struct TaskBeginning: Sendable {
 /// A run in which an agent makes a plan, edits files or reviews a try: what the agent is given, and what is taken of
 /// what it leaves.
 struct TaskWorkspace: Sendable {
+    let index: Store.Index
     let materials: TaskMaterials
     /// Reads the Swift files that an agent changed.
     let reader: any SwiftSourceReader
+    /// Starts runs for agents; nil where an agent may hold the only slot.
+    var trials: TaskTrials?
 
     /// What the reviewer of a try is told besides the prompt of every review; nil for all other runs.
     func brief(
@@ -79,15 +82,24 @@ struct TaskWorkspace: Sendable {
             setting.lastRemark = events.last?.number ?? 0
         }
         if role.part != .reviewing { setting.files = await files(of: record) }
-        let desk = try await offThread { [setting] in try AgentDesk(setting, at: local) }
-        var beginning = TaskBeginning(
-            role: role, record: record, plan: material.plan, desk: desk,
-            place: AgentPlace(local, desk: desk, isReadOnly: role.part == .planning), masker: secrets.masker)
+        var work: (view: String, scan: WorkspaceScan, harvest: WorkHarvest)?
         if role.part == .working {
             guard let view = place.workspaceView else { throw FixerElsewhere() }
-            beginning.work = try await work(prepared, run, in: repository, view, secrets, folder: folder)
+            work = try await self.work(prepared, run, in: repository, view, secrets, folder: folder)
         }
-        return beginning
+        let trial = work.flatMap { work in
+            trials.map {
+                TaskTrial(
+                    $0, index: index, record: record, request: run.request, repository: repository, view: work.view,
+                    scan: work.scan, harvest: work.harvest)
+            }
+        }
+        setting.tools = TaskTools(record: record, index: index, materials: materials, trial: trial).server
+        let desk = try await offThread { [setting] in try AgentDesk(setting, at: local) }
+        return TaskBeginning(
+            role: role, record: record, plan: material.plan, desk: desk,
+            place: AgentPlace(local, desk: desk, isReadOnly: role.part == .planning), masker: secrets.masker,
+            work: work)
     }
 
     private func work(
@@ -117,10 +129,10 @@ struct TaskWorkspace: Sendable {
 
     private func files(of record: TaskRecord) async -> [(name: String, bytes: [UInt8])] {
         var files: [(name: String, bytes: [UInt8])] = []
-        for file in TaskMaterials.given(record) {
+        for file in record.files {
             // The name was chosen by whoever handed the file over.
             guard !file.name.contains("/"), ![".", "..", ""].contains(file.name),
-                let bytes = await materials.content(of: file)
+                let bytes = await materials.history.content(file)
             else { continue }
             files.append((file.name, bytes))
         }
@@ -146,11 +158,14 @@ struct TaskWorkspace: Sendable {
         var result = TaskOutcome(role: beginning.role)
         let left = beginning.desk.left
         let output = left.answer.map { AgentOutput($0) }
-        result.spent = Self.spending(outcome, output?.usage, left.usage)
+        result.spent = Self.spending(outcome, left.usage.flatMap { AgentOutput.usage(of: $0) } ?? output?.spent)
         outcome.findings += beginning.desk.refusals.map(Self.finding)
+        if outcome.verdict == .passed, output?.isFailure == true {
+            (outcome.verdict, outcome.reason) = (.failed, "the agent says that it failed")
+        }
         switch (beginning.role.part, outcome.verdict) {
-        case (.planning, .passed): takePlan(output, beginning, &outcome, &result)
-        case (.working, .passed): await takeWork(output, beginning, &outcome, &result, run, in: repository, folder)
+        case (.planning, .passed): takePlan(left, beginning, &outcome, &result)
+        case (.working, .passed): await takeWork(left, beginning, &outcome, &result, run, in: repository, folder)
         default: break
         }
         if result.plan == nil, result.made == nil { result.reason = outcome.reason }
@@ -158,12 +173,13 @@ struct TaskWorkspace: Sendable {
     }
 
     private func takePlan(
-        _ output: AgentOutput?, _ beginning: TaskBeginning, _ outcome: inout RunOutcome, _ result: inout TaskOutcome
+        _ left: AgentDesk.Yield, _ beginning: TaskBeginning, _ outcome: inout RunOutcome, _ result: inout TaskOutcome
     ) {
         func fail(_ reason: String) { (outcome.verdict, outcome.reason) = (.failed, reason) }
-        guard let output else { return fail("the agent's answer is too long") }
+        guard let answer = left.answer else { return fail("the agent's answer is too long") }
         do throws(PlanProblem) {
-            let text = beginning.masker?.masked(output.text) ?? output.text
+            let words = Self.words(answer)
+            let text = beginning.masker?.masked(words) ?? words
             let plan = try PlanAnswer.read(text.utf8, version: beginning.role.attempt)
             result.plan = plan
             outcome.reason = "plan \(plan.version): \(TerminalText.name(plan.summary, limit: 300))"
@@ -173,7 +189,7 @@ struct TaskWorkspace: Sendable {
     }
 
     private func takeWork(
-        _ output: AgentOutput?, _ beginning: TaskBeginning, _ outcome: inout RunOutcome, _ result: inout TaskOutcome,
+        _ left: AgentDesk.Yield, _ beginning: TaskBeginning, _ outcome: inout RunOutcome, _ result: inout TaskOutcome,
         _ run: QueuedRun, in repository: WatchedRepository, _ folder: String
     ) async {
         func fail(_ reason: String) { (outcome.verdict, outcome.reason) = (.failed, reason) }
@@ -200,7 +216,7 @@ struct TaskWorkspace: Sendable {
                 attempt: role.attempt, agent: role.agent ?? "", run: run.id, commit: made.commit.hex, ref: ref,
                 files: files, additions: made.additions, deletions: made.deletions,
                 unplanned: PlanCoverage.unplanned(files, plan: beginning.plan),
-                summary: output.flatMap { Self.summary($0.text, beginning.masker) })
+                summary: left.answer.flatMap { Self.summary(Self.words($0), beginning.masker) })
             outcome.reason = harvest.words.account(made)
         } catch let problem as WorkspaceScan.Problem {
             fail("the try was refused: \(problem.description)")
@@ -208,6 +224,11 @@ struct TaskWorkspace: Sendable {
             outcome.verdict = .infrastructure
             outcome.reason = "the agent's changes could not be committed: \(error)"
         }
+    }
+
+    /// The last words of an agent, or all that it printed.
+    private static func words(_ answer: [UInt8]) -> String {
+        AgentOutput(answer).words ?? String(decoding: answer, as: UTF8.self)
     }
 
     /// The longest summary, in characters.
@@ -219,13 +240,12 @@ struct TaskWorkspace: Sendable {
         return clean.isEmpty ? nil : String(clean.suffix(summaryLength))
     }
 
-    private static func spending(_ outcome: RunOutcome, _ printed: AgentUsage?, _ told: AgentUsage?) -> TaskSpending {
-        var spent = TaskSpending()
+    /// - Parameter told: What the agent says that it used.
+    private static func spending(_ outcome: RunOutcome, _ told: TaskSpending?) -> TaskSpending {
+        var spent = told ?? TaskSpending()
         spent.seconds = outcome.steps.flatMap(\.attempts).reduce(0) { sum, attempt in
             sum + max(0, attempt.endedAt?.timeIntervalSince(attempt.startedAt) ?? 0)
         }
-        spent.tokens = told?.tokens ?? printed?.tokens
-        spent.cost = told?.cost ?? printed?.cost
         return spent
     }
 

@@ -72,7 +72,7 @@
                     """)
                 #expect(said.outcome.verdict == .passed, "\(said.log)")
                 #expect(bench.desk.left.answer == Array("the answer\n".utf8))
-                #expect(bench.desk.left.usage == AgentUsage(tokens: 7))
+                #expect(bench.desk.left.usage == Array("{\"tokens\": 7}\n".utf8))
                 #expect(said.log.contains("to the log") && said.log.contains("the answer"))
             }
         }
