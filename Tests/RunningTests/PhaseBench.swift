@@ -42,6 +42,8 @@ struct PhaseBench {
         caches: CacheLocks())
     var options = DaemonOptions(slots: 2)
     var history = TaskHistory.none
+    var trials: TaskTrials?
+    var trials: TaskTrials?
 
     static func with(_ body: (PhaseBench) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
@@ -121,8 +123,9 @@ struct PhaseBench {
             secrets: SecretSource(state: state), reviews: ReviewMaterial(index: index, reports: store),
             fixer: FixerWorkspace(index: index, store: store, bundle: { _ in "" }, reader: reader),
             tasks: TaskWorkspace(
-                index: index, materials: TaskMaterials(history: history, store: store, bundle: { _ in "" }),
-                reader: reader),
+                index: index,
+                materials: TaskMaterials(history: history, store: store, bundle: { "bundle of \($0.run)" }),
+                reader: reader, trials: trials),
             log: Self.log)
     }
 

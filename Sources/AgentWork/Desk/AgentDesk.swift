@@ -4,6 +4,7 @@ package import MCP
 import SystemPackage
 import Sandbox
 import Synchronization
+package import Pipeline
 import SystemCalls
 
 /// What an agent finds beside its workspace: its prompt and files, the remarks of people while it works, pipectl's own

@@ -1,4 +1,5 @@
 import Synchronization
+package import Pipeline
 package import SystemCalls
 
 /// Lets the processes of one sandbox, which has no network, reach named hosts by TLS: a proxy for `CONNECT` (RFC 9110,

@@ -1,4 +1,5 @@
 import Concurrency
+package import Pipeline
 package import SystemCalls
 
 /// What the names of hosts mean, and which addresses may be connected to.

@@ -191,6 +191,12 @@ public struct TasksDeclaration: Sendable, Equatable, Codable {
             problems.append("tasks have \(attempts) attempts; allowed: 1 to \(Self.mostAttempts)")
         }
         if !(timeout > 0) { problems.append("an attempt of a task may take \(timeout) s; use a time above 0") }
+        for host in hosts {
+            do throws(AllowedHostProblem) { _ = try AllowedHost(host) } catch {
+                problems.append("tasks reach a host that can't be one: \(error)")
+            }
+        }
+        problems += secrets.compactMap(SecretUse.problem(with:)).map { "the secrets of tasks: \($0)" }
         return problems
     }
 }

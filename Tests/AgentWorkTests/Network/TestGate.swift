@@ -1,5 +1,6 @@
 import AgentWork
 import Synchronization
+import Pipeline
 import SystemCalls
 import TestBasics
 import Testing

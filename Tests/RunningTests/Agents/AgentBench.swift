@@ -21,7 +21,14 @@ import WorkflowPrograms
 /// A task with one agent, whose lines a test chooses, in a repository without workflows.
 final class AgentBench: Sendable {
     let phases: PhaseBench
-    private let state: Mutex<(record: TaskRecord, events: [TaskEvent], folder: String)>
+    private struct State {
+        var record: TaskRecord
+        var events: [TaskEvent] = []
+        var log = ""
+        var trials: [RunRequest] = []
+    }
+
+    private let state: Mutex<State>
 
     var record: TaskRecord { state.withLock { $0.record } }
 
@@ -39,8 +46,7 @@ final class AgentBench: Sendable {
             id: 12, repository: "alpha", branch: "main", title: "Total is wrong", text: "It is 1 too high.",
             source: .person, reporter: "ada", key: "k", createdAt: RunSample.start, commit: bench.tip.commit,
             rules: rules)
-        let history = Mutex((record: record, events: [TaskEvent](), folder: ""))
-        state = history
+        state = Mutex(State(record: record))
         var phases = bench
         phases.options.allowsUnsandboxed = true
         self.phases = phases
@@ -66,6 +72,22 @@ final class AgentBench: Sendable {
                 TaskEvent(task: 12, number: state.events.count + 1, at: RunSample.start, by: "ada", what: what))
         }
     }
+
+    /// Runs that an agent asks for pass at once.
+    private var trials: TaskTrials {
+        let phases = phases
+        return TaskTrials(
+            runToEnd: { request in
+                self.state.withLock { $0.trials.append(request) }
+                let run = try await phases.index.enqueue(request).run
+                _ = try await phases.index.markRunning(run.id)
+                _ = await phases.recorder.record(RunSample.report(run.id, request), request)
+                return run.id
+            }, tests: { names, _ in names.map { KnownTest(suite: "", name: $0) } })
+    }
+
+    /// What agents asked to have tested.
+    var tried: [RunRequest] { state.withLock { $0.trials } }
 
     private var history: TaskHistory {
         TaskHistory(
@@ -103,7 +125,7 @@ final class AgentBench: Sendable {
         (prepared.task, prepared.trust) = (record, .change)
         let proofs = RunProofs(keyed: KeyedPlan(prepared.plan, KeyFacts()))
         var bench = phases
-        bench.history = history
+        (bench.history, bench.trials) = (history, trials)
         let provide = try bench.provide()
         let provided = try await provide.provide(task, prepared, proofs)
         var outcome = await bench.execute.execute(task, prepared, proofs, provided, journal: nil)
@@ -111,13 +133,13 @@ final class AgentBench: Sendable {
         let logs = "\(task.place.folder)/logs"
         let log = try FileManager.default.contentsOfDirectory(atPath: logs).first { $0.hasSuffix(".log") }
         let text = log.flatMap { FileManager.default.contents(atPath: "\(logs)/\($0)") } ?? Data()
-        state.withLock { $0.folder = String(decoding: text, as: UTF8.self) }
+        state.withLock { $0.log = String(decoding: text, as: UTF8.self) }
         await bench.release.release(closed.place, task, report: nil)
         return Ended(outcome: outcome, result: closed.task)
     }
 
     /// The log of the newest run.
-    func log() throws -> String { state.withLock { $0.folder } }
+    func log() throws -> String { state.withLock { $0.log } }
 
     func commit(_ made: TaskTry) async throws -> (commit: Commit, kept: OID?) {
         try await withRepository(at: phases.repository.store) { store in
