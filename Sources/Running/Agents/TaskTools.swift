@@ -176,7 +176,7 @@ struct TaskTools: Sendable {
 }
 
 private struct NoTaskResources: ResourceProvider {
-    let templates: [Resource] = []
-    func resources() async throws -> [Resource] { [] }
+    let templates: [MCP.Resource] = []
+    func resources() async throws -> [MCP.Resource] { [] }
     func read(_ uri: String) async throws -> (text: String, type: String)? { nil }
 }

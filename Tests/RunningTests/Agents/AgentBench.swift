@@ -139,7 +139,7 @@ final class AgentBench: Sendable {
     }
 
     /// The log of the newest run.
-    func log() throws -> String { state.withLock { $0.log } }
+    var log: String { state.withLock { $0.log } }
 
     func commit(_ made: TaskTry) async throws -> (commit: Commit, kept: OID?) {
         try await withRepository(at: phases.repository.store) { store in
