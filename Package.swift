@@ -187,8 +187,8 @@ let package = Package(
         .target(
             name: "Running",
             dependencies: [
-                "AgentWork", "Archive", "Concurrency", "Control", "DaemonLog", "Delivery", "Engine", "Evaluating", "Git",
-                "MCP", "Masking", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Sandbox", "Secrets",
+                "AgentWork", "Archive", "Concurrency", "Control", "DaemonLog", "Delivery", "Engine", "Evaluating",
+                "Git", "MCP", "Masking", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Sandbox", "Secrets",
                 "StateFiles", "Store", "Tasks", "TerminalText", "TestIntegrity", "Watching", "WorkflowPrograms",
                 "Workspaces",
                 .product(name: "Logging", package: "swift-log"),

@@ -73,7 +73,8 @@ struct TaskTools: Sendable {
             guard let run = wanted ?? known.last else { throw ToolFailure("no run of this task has failed yet.") }
             guard known.contains(run) else {
                 throw ToolFailure(
-                    "run \(run) is not part of this task. Its runs are: \(known.map(String.init).joined(separator: ", ")).")
+                    "run \(run) is not part of this task. Its runs are: \(known.map(String.init).joined(separator: ", "))."
+                )
             }
             let text = try await materials.bundle(BundleRequest(run: run, bytes: Self.budget, format: .markdown))
             return ToolAnswer([

@@ -1,7 +1,8 @@
+import Engine
 import Evaluating
 import Git
 import MCP
-import Pipeline
+package import Pipeline
 import Preparing
 package import Results
 import Store
