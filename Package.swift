@@ -188,9 +188,9 @@ let package = Package(
             name: "Running",
             dependencies: [
                 "AgentWork", "Archive", "Concurrency", "Control", "DaemonLog", "Delivery", "Engine", "Evaluating",
-                "Git", "MCP", "Masking", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Sandbox", "Secrets",
-                "StateFiles", "Store", "Tasks", "TerminalText", "TestIntegrity", "Watching", "WorkflowPrograms",
-                "Workspaces",
+                "Git", "MCP", "Masking", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Sandbox",
+                "Secrets", "StateFiles", "Store", "Tasks", "TerminalText", "TestIntegrity", "Watching",
+                "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
