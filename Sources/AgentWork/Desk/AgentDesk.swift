@@ -92,8 +92,11 @@ package final class AgentDesk: Sendable {
         (folder, seen) = Self.folders(at: place)
         stepInit = Self.isMounted(place) ? Sandbox.Place.stepInit : place.stepInit.string
         try FileManager.default.createDirectory(
-            atPath: "\(folder)/\(Self.files)", withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o755])
+            atPath: "\(folder)/\(Self.files)", withIntermediateDirectories: true)
+        // The agent may be another user, whatever the umask of this process.
+        for path in [folder, "\(folder)/\(Self.files)"] {
+            guard chmod(path, 0o755) == 0 else { throw SystemFailure("chmod") }
+        }
         if let prompt = setting.prompt {
             try SmallFile.write(prompt.utf8, to: "\(folder)/\(Self.prompt)", isForAll: true)
         }

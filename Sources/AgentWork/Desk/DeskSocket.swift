@@ -3,10 +3,12 @@ import SystemCalls
 
 /// A listening Unix socket in a folder of a run.
 enum DeskSocket {
-    /// - Parameter name: Short, and new in the folder.
+    /// - Parameter name: Short. What has it in the folder is replaced.
     static func listening(in folder: String, name: String) throws -> StreamSocket {
         let socket = try StreamSocket.make()
         let path = "\(folder)/\(name)"
+        // Of an earlier attempt in the same folder.
+        unlink(path)
         var code = socket.bind(to: path)
         #if os(Linux)
             if code == ENAMETOOLONG {

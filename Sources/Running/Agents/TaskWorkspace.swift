@@ -131,7 +131,8 @@ struct TaskWorkspace: Sendable {
         var files: [(name: String, bytes: [UInt8])] = []
         for file in record.files {
             // The name was chosen by whoever handed the file over.
-            guard !file.name.contains("/"), ![".", "..", ""].contains(file.name),
+            guard file.name.utf8.count <= 200, TerminalText.name(file.name, limit: 200) == file.name,
+                !file.name.contains("/"), ![".", "..", ""].contains(file.name),
                 let bytes = await materials.history.content(file)
             else { continue }
             files.append((file.name, bytes))

@@ -22,12 +22,15 @@ struct TrustDecisionTests {
 
     static func facts(
         merged: String? = nil, release: Bool = false, worktree: Bool = false, name: String = "Ada",
-        mail: String = "ada@example.com", paths: [String] = ["a.txt"], rule: ApprovalRule? = nil
+        mail: String = "ada@example.com", paths: [String] = ["a.txt"], rule: ApprovalRule? = nil,
+        task part: TaskRole.Part? = nil
     ) -> TrustFacts {
-        TrustFacts(
+        var facts = TrustFacts(
             isWorkingTree: worktree, subject: "change 7 into main", mergedInto: merged, defaultBranch: "main",
             isRelease: release, author: Signature(name: name, email: mail, time: Date(timeIntervalSince1970: 0)),
             changedPaths: paths, rule: rule)
+        facts.task = part.map { TaskRole(task: 1, part: $0, attempt: 1) }
+        return facts
     }
 
     static func policy(authors: [String] = [], paths: [String] = []) -> TrustPolicy {
@@ -51,6 +54,18 @@ struct TrustDecisionTests {
         Row(
             testDescription: "a working tree is no merged code, wherever its commit is",
             facts: facts(merged: "main", worktree: true), policy: policy(), trust: .change),
+        Row(
+            testDescription: "an agent of a task does what the target says", facts: facts(task: .working),
+            policy: policy(authors: ["nobody"], paths: ["**"]), trust: .change),
+        Row(
+            testDescription: "what an agent made has no author who counts", facts: facts(task: .checking),
+            policy: policy(authors: ["nobody"]), trust: .change),
+        Row(
+            testDescription: "what an agent made may touch what is protected", facts: facts(task: .checking),
+            policy: policy(paths: ["a.txt"]), trust: .change, asks: "a.txt"),
+        Row(
+            testDescription: "what an agent made is no release", facts: facts(release: true, task: .checking),
+            policy: policy(), trust: .change, asks: "change 7 into main is not merged into main", isForThisRun: true),
         Row(
             testDescription: "an author by address", facts: facts(), policy: policy(authors: ["*@example.com"]),
             trust: .change),
