@@ -466,7 +466,8 @@ let package = Package(
         .testTarget(
             name: "TaskServiceTests",
             dependencies: [
-                "Archive", "CrashReports", "Delivery", "Pipeline", "Results", "Store", "TaskService", "TestBasics",
+                "AppStore", "Archive", "CrashReports", "Delivery", "Pipeline", "Results", "Store", "TaskService", "TestBasics",
+                .product(name: "Crypto", package: "swift-crypto"),
             ], swiftSettings: settings),
         .testTarget(
             name: "TasksTests",

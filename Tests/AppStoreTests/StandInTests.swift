@@ -45,6 +45,76 @@ struct StandInTests {
     }
 }
 
+/// What testers send, at the same server; `script/app-store-check` starts it.
+@Suite(.enabled(if: FeedbackStandIn.task != nil, "script/app-store-check runs this"))
+struct FeedbackStandInTests {
+    @Test(.timeLimit(.minutes(10))) func `what testers sent is read, and what the server signs is heard`() async throws
+    {
+        let task = try #require(FeedbackStandIn.task)
+        for delivery in task.deliveries {
+            let body = Data(delivery.body.utf8)
+            #expect(AppStoreNotice.isSigned(body, delivery.signature, secret: task.secret))
+            #expect(!AppStoreNotice.isSigned(body, delivery.signature, secret: task.secret + "x"))
+            guard case .feedback? = AppStoreNotice(body) else {
+                Issue.record("not heard: \(delivery.body)")
+                continue
+            }
+        }
+        var pauses = AppStorePauses()
+        (pauses.first, pauses.longest, pauses.limited) = (.milliseconds(20), .milliseconds(500), .milliseconds(200))
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: TestFlightFeedback.configuration)
+        var found: [FeedbackStandIn.Found] = []
+        do {
+            let feedback = try TestFlightFeedback(
+                task.testFlight, key: task.key, http: http, root: task.server, pauses: pauses)
+            for submission in try await feedback.submissions(since: .distantPast) {
+                let again = try await feedback.submission(submission.kind, submission.id)
+                #expect(again == submission)
+                let log = submission.kind == .crash ? try await feedback.crashLog(of: submission.id) : nil
+                found.append(
+                    FeedbackStandIn.Found(
+                        id: submission.id, kind: submission.kind.rawValue, comment: submission.comment,
+                        build: submission.build, log: log))
+            }
+            #expect(try await feedback.submission(.crash, "nothing-here") == nil)
+            try await http.shutdown()
+        } catch {
+            try? await http.shutdown()
+            throw error
+        }
+        try JSONEncoder().encode(found).write(to: URL(fileURLWithPath: task.result), options: .atomic)
+    }
+}
+
+/// What the script wants of feedback.
+private struct FeedbackStandIn: Decodable {
+    struct Delivery: Decodable {
+        var body: String
+        var signature: String
+    }
+    struct Found: Encodable {
+        var id: String
+        var kind: String
+        var comment: String
+        var build: String?
+        var log: String?
+    }
+
+    var server: String
+    var key: String
+    var testFlight: TestFlight
+    var deliveries: [Delivery]
+    var secret: String
+    var result: String
+
+    static let task: FeedbackStandIn? = {
+        guard let path = ProcessInfo.processInfo.environment["PIPECTL_APP_STORE_FEEDBACK"],
+            let data = try? Data(contentsOf: URL(fileURLWithPath: path))
+        else { return nil }
+        return try? JSONDecoder().decode(FeedbackStandIn.self, from: data)
+    }()
+}
+
 /// What the script wants.
 private struct StandIn: Decodable {
     var server: String
