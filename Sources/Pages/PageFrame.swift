@@ -40,7 +40,7 @@ struct PageFrame: Sendable {
             >
             <a class="skip" href="#main">Skip to the content</a>
             <header class="site"><nav aria-label="Site"><a class="home" href="/">pipectl</a>
-            <a href="/runs">Runs</a> <a href="/tests">Tests</a> <a href="/releases">Releases</a> <a href="/queue">Queue</a> <a href="/machine">Machine</a></nav>
+            <a href="/runs">Runs</a> <a href="/tests">Tests</a> <a href="/tasks">Tasks</a> <a href="/releases">Releases</a> <a href="/queue">Queue</a> <a href="/machine">Machine</a></nav>
             <form role="search" method="get" action="/search"><input type="search" name="q" id="q" aria-label="Find a run, commit, change, branch or test" placeholder="Find ( / )"></form>
             <span id="live" class="quiet" role="status"></span>
 

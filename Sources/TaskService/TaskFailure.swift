@@ -14,6 +14,8 @@ package enum TaskFailure: Error, Sendable, Equatable {
     case needsPerson(wanted: String)
     /// The plan that was approved is not the newest.
     case otherPlan(TaskID, version: Int?)
+    /// Another commit is offered than the one that was looked at.
+    case otherCommit(TaskID, commit: String)
     /// Something is missing, too long or too large; a whole sentence.
     case unusable(String)
 
@@ -37,6 +39,10 @@ package enum TaskFailure: Error, Sendable, Equatable {
                 "the plan of task \(id) is at version \(version) now; look at it, then approve that version")
         case .otherPlan(let id, nil):
             RequestError(.wrongTaskState, "task \(id) has no plan yet; `pipectl task watch \(id)` waits for it")
+        case .otherCommit(let id, let commit):
+            RequestError(
+                .wrongTaskState,
+                "task \(id) offers commit \(commit.prefix(10)) now; look at it, then land that one")
         case .unusable(let sentence): RequestError(.usage, sentence)
         }
     }

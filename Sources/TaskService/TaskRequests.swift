@@ -254,9 +254,15 @@ package struct TaskRequests: Sendable {
     }
 
     /// Puts the change that is ready into the merge queue.
-    package func land(_ id: TaskID, by actor: TaskActor) async throws -> TaskView {
+    ///
+    /// - Parameter commit: The commit that the person looked at; nil: whichever is offered.
+    package func land(_ id: TaskID, commit: String? = nil, by actor: TaskActor) async throws -> TaskView {
         try actor.requirePerson(to: "land")
         let view = try await show(id)
+        // Without it, a further try between the look and the click would land unseen.
+        if let commit, let offered = view.chosen?.commit, offered != commit {
+            throw TaskFailure.otherCommit(id, commit: offered)
+        }
         try await decide(
             .landingAsked, of: view, in: [.ready], wanted: "landed", next: .landing,
             reason: "it goes into the merge queue", by: actor)

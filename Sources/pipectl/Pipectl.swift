@@ -40,7 +40,7 @@ struct Pipectl: AsyncParsableCommand {
                     History.self, Flaky.self, Slowest.self, Schema.self,
                 ]),
             CommandGroup(name: "Releases", subcommands: [VerifyCommand.self]),
-            CommandGroup(name: "Agents", subcommands: [MCPCommand.self, AgentsCommand.self]),
+            CommandGroup(name: "Agents", subcommands: [TaskCommands.self, MCPCommand.self, AgentsCommand.self]),
             CommandGroup(
                 name: "Upkeep",
                 subcommands: [

@@ -12,10 +12,13 @@ public enum TaskCommand: Sendable, Codable {
     case refuse(TaskID, reason: String?)
     /// Stop all work on the task. It ends.
     case cancel(TaskID, reason: String?)
-    /// Put the change that is ready into the merge queue.
-    case land(TaskID)
+    /// Put the change that is ready into the merge queue, if the commit that is offered is still the one that was seen;
+    /// nil: whichever is offered.
+    case land(TaskID, commit: String?)
     case show(TaskID)
     case list(TaskFilter)
+    /// What a try changes; nil: the one that is offered, else the newest.
+    case difference(TaskID, attempt: Int?)
     /// The task now, and again after each change of it, until it ends or nobody asks any more.
     case follow(TaskID)
 }
@@ -27,6 +30,8 @@ public enum TaskReply: Sendable, Codable, Equatable {
     /// The task after what was asked for.
     case task(TaskView)
     case list([TaskRecord])
+    /// A unified difference, of limited size.
+    case difference(String)
 }
 
 /// A task with everything that happened to it.

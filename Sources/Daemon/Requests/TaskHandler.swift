@@ -22,8 +22,10 @@ struct TaskHandler: Sendable {
         case .remark(let id, let text): return .task(try await tasks.remark(id, text, by: actor))
         case .refuse(let id, let reason): return .task(try await tasks.refuse(id, reason: reason, by: actor))
         case .cancel(let id, let reason): return .task(try await tasks.cancel(id, reason: reason, by: actor))
-        case .land(let id): return .task(try await tasks.land(id, by: actor))
+        case .land(let id, let commit): return .task(try await tasks.land(id, commit: commit, by: actor))
         case .show(let id): return .task(try await tasks.show(id, by: actor))
+        case .difference(let id, let attempt):
+            return .difference(try await tasks.difference(id, attempt: attempt, by: actor))
         case .list(let filter): return .list(try await tasks.list(filter, by: actor))
         case .follow: return nil
         }

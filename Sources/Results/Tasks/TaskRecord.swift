@@ -141,6 +141,12 @@ public struct TaskState: RawRepresentable, Sendable, Hashable, Codable {
     /// Those in which nothing more follows by itself.
     public static let ends: [TaskState] = [.delivered, .refused, .cancelled, .givenUp, .answered]
 
+    /// Every state, in the order in which a task may have them.
+    public static let all: [TaskState] = [
+        .planning, .planWaits, .working, .checking, .ready, .landing, .landed, .released, .delivered, .refused,
+        .cancelled, .givenUp, .answered,
+    ]
+
     /// Whether nothing more follows by itself.
     public var isEnded: Bool { Self.ends.contains(self) }
 

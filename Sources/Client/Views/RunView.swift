@@ -1,13 +1,12 @@
-import Client
-import Control
+package import Control
 import Foundation
 import Reports
-import Results
+package import Results
 import TerminalText
 
 /// Shows a live run: a tree that is redrawn on a terminal, otherwise one line for each event.
-actor RunView {
-    let isLive: Bool
+package actor RunView {
+    package let isLive: Bool
     private let colour: Bool
     private var latest: LiveRun?
     private var said = Said()
@@ -28,13 +27,13 @@ actor RunView {
         var phase = ""
     }
 
-    init() {
+    package init() {
         isLive = Terminal.errorIsTerminal && ProcessInfo.processInfo.environment["TERM"] != "dumb"
         colour = Terminal.errorHasColour
     }
 
     /// Takes the newest state. States between two calls are not shown.
-    func take(_ progress: RunProgress) {
+    package func take(_ progress: RunProgress) {
         defer { flush() }
         switch progress {
         case .queued(let behind):
@@ -57,7 +56,7 @@ actor RunView {
     }
 
     /// Redraws elapsed times until it is cancelled; does nothing without a terminal.
-    func animate() async {
+    package func animate() async {
         guard isLive else { return }
         while !Task.isCancelled {
             do { try await Task.sleep(for: .milliseconds(120)) } catch { break }
@@ -67,7 +66,7 @@ actor RunView {
     }
 
     /// Prints a permanent line above the tree. Writing to the terminal directly would leave a row of the tree behind.
-    func say(_ text: String) {
+    package func say(_ text: String) {
         line(text)
         draw()
         flush()
@@ -197,8 +196,8 @@ actor RunView {
 }
 
 /// A state as a symbol, with a colour if there are colours. The symbol alone is sufficient.
-enum StatusMark {
-    static func text(_ status: StepStatus, _ colour: Bool) -> String {
+package enum StatusMark {
+    package static func text(_ status: StepStatus, _ colour: Bool) -> String {
         let sign = Wording.symbol(status)
         return colour ? "\u{1b}[\(Wording.colour(status))m\(sign)\u{1b}[0m" : sign
     }

@@ -1,23 +1,22 @@
-import Client
 import Control
 import Foundation
 import TerminalText
 
 /// Shows the progress of a wait on standard error: a few lines that are redrawn on a terminal, otherwise a line for
 /// each event.
-actor WaitView {
-    let isLive: Bool
+package actor WaitView {
+    package let isLive: Bool
     private var state: WaitState?
     private var said: Set<String> = []
     private var drawnRows = 0
     /// The value of ``QuietTerminal/continuations`` at the last drawing.
     private var continuations = 0
 
-    init() {
+    package init() {
         isLive = Terminal.errorIsTerminal && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     }
 
-    func take(_ event: VerdictClient.Event) {
+    package func take(_ event: VerdictClient.Event) {
         switch event {
         case .state(let newer):
             for note in newer.notes where said.insert(note).inserted { line(note) }
@@ -30,7 +29,7 @@ actor WaitView {
     }
 
     /// Updates the elapsed time until it is cancelled.
-    func animate() async {
+    package func animate() async {
         guard isLive else { return }
         while !Task.isCancelled {
             do { try await Task.sleep(for: .milliseconds(250)) } catch { break }
@@ -39,7 +38,7 @@ actor WaitView {
     }
 
     /// Removes the drawn lines.
-    func clear() {
+    package func clear() {
         leaveStopped()
         guard isLive, drawnRows > 0 else { return }
         Terminal.write("\u{1b}[\(drawnRows)A\u{1b}[J", to: 2)
