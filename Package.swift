@@ -415,7 +415,7 @@ let package = Package(
             name: "AgentTools",
             dependencies: [
                 "Archive", "Client", "Control", "Engine", "MCP", "Reports", "Results", "Sandbox",
-                "StateFiles", "Store", "TerminalText", "WorkflowPrograms",
+                "StateFiles", "Store", "TaskText", "TerminalText", "WorkflowPrograms",
             ],
             swiftSettings: settings),
         .target(

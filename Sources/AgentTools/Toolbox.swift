@@ -32,7 +32,7 @@ package struct Toolbox: Sendable {
     package var tools: [AgentTool] {
         let all = [
             waitForVerdict, getBundle, listRuns, getRun, tailLog, searchLog, listTests, testHistory, compareWithTarget,
-            rerunFailed, runWorkingTree, cancelRun, validateWorkflows,
+            rerunFailed, runWorkingTree, cancelRun, validateWorkflows, listTasks, getTask, addTask,
         ]
         return all.map(Self.marking)
     }

@@ -122,6 +122,10 @@ private final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandl
     private var stalled: Scheduled<Void>?
     /// Whether the request that arrives has its answer already, as a refused one has before its body came.
     private var isAnswered = true
+    /// Bytes of a body since the timer began.
+    private var arrived = 0
+    /// A body may take the time once for so many bytes.
+    private static let part = 256 << 10
 
     init(seconds: Double) { time = .milliseconds(Int64(seconds * 1_000)) }
 
@@ -141,8 +145,14 @@ private final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandl
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head: isAnswered = false
-        case .body: break
+        case .head: (isAnswered, arrived) = (false, 0)
+        case .body(let piece):
+            // A large body has the same time for each part of it.
+            arrived += piece.readableBytes
+            if arrived >= Self.part, timer != nil {
+                arrived = 0
+                start(context)
+            }
         case .end: if isAnswered { start(context) } else { stop() }
         }
         context.fireChannelRead(data)

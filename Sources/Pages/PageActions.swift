@@ -19,12 +19,31 @@ struct PageActions: Sendable {
         var revision: String?
         var change: String?
         var parameters: [String: String]?
+        /// What is to be done, or a remark.
+        var text: String?
+        var title: String?
+        var repository: String?
+        /// Makes a second request for the same work find the first.
+        var key: String?
+        /// A crash report, and the version that crashed where it does not say.
+        var crash: Data?
+        var version: String?
+        var files: [TaskDraft.File]?
+        var issue: Int?
+        /// The version of the plan that is approved.
+        var plan: Int?
+        /// The commit of a task that is to land.
+        var commit: String?
 
         init(_ form: PageForm) {
             failed = form["failed"] == "1"
             (step, reason, head) = (form["step"], form["reason"], form["head"])
             (workflow, revision, change) = (form["workflow"], form["revision"], form["change"])
             parameters = form.parameters
+            (text, title, repository, commit) = (form["text"], form["title"], form["repository"], form["commit"])
+            plan = form["plan"].flatMap(Int.init)
+            crash = form.handed("crash").first?.content
+            files = form.handed("files")
         }
 
         /// - Throws: ``PageProblem`` for a body that is no such object; an empty one has no fields.
@@ -47,6 +66,8 @@ struct PageActions: Sendable {
         var done: String
         /// The run that the action started.
         var run: RunID?
+        /// The task that it is about.
+        var task: TaskID?
         /// The page that shows it.
         var page: String
     }
@@ -69,10 +90,15 @@ struct PageActions: Sendable {
             return Outcome(done: action.inWords, page: Self.page(of: run))
         case (.approve(let answer), .completed(let action)):
             return Outcome(done: action.inWords, page: Self.page(of: answer.run))
+        case (.task, .task(let reply)):
+            guard let outcome = Self.outcome(reply) else { throw Self.otherAnswer }
+            return outcome
         case (.fix(let run), .fix(.note(let text))): return Outcome(done: text, page: Self.page(of: run))
-        default: throw PageProblem(.broken, "the daemon gave another answer than was asked for")
+        default: throw Self.otherAnswer
         }
     }
+
+    private static let otherAnswer = PageProblem(.broken, "the daemon gave another answer than was asked for")
 
     private static func page(of run: RunID) -> String { PageRequest.target(["runs", "\(run)"]) }
 
@@ -80,6 +106,7 @@ struct PageActions: Sendable {
     private static func request(
         _ path: [String], _ fields: Fields, by person: String
     ) throws(PageProblem) -> DaemonRequest? {
+        if let command = try task(path, fields) { return .task(command) }
         if path.count == 3, path[0] == "runs", let run = Int64(path[1]), run > 0 {
             return request(about: run, path[2], fields, by: person)
         }

@@ -1,3 +1,4 @@
+import ForeignText
 import Foundation
 import PageMarkup
 
@@ -11,12 +12,18 @@ struct PageForm: Sendable, Equatable {
     static let parameterPrefix = "p."
 
     private(set) var fields: [String: String] = [:]
+    /// What somebody chose in fields for files.
+    private(set) var files: [MultipartForm.Part] = []
 
     init() {}
 
     /// - Throws: ``PageProblem`` for what no browser sends: a field twice, bytes that are no UTF-8, too many fields.
     init(_ body: [UInt8], type: String?) throws(PageProblem) {
         let name = type?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+        if name == "multipart/form-data", let type {
+            try self.init(multipart: body, type: type)
+            return
+        }
         guard name == "application/x-www-form-urlencoded" else {
             throw PageProblem(.badRequest, "a form has the type application/x-www-form-urlencoded")
         }
@@ -31,6 +38,20 @@ struct PageForm: Sendable, Equatable {
             }
             guard parts.count == 2, let name = parts[0], let value = parts[1], !name.isEmpty, !value.contains("\0"),
                 fields.updateValue(value, forKey: name) == nil
+            else { throw Self.unreadable }
+        }
+    }
+
+    private init(multipart body: [UInt8], type: String) throws(PageProblem) {
+        let form: MultipartForm
+        do { form = try MultipartForm(body, type: type) } catch { throw PageProblem(.badRequest, error.reason) }
+        for part in form.parts {
+            guard part.file == nil else {
+                files.append(part)
+                continue
+            }
+            guard part.bytes.count <= Self.mostBytes, let value = String(validating: part.bytes, as: UTF8.self),
+                !value.contains("\0"), fields.updateValue(value, forKey: part.name) == nil
             else { throw Self.unreadable }
         }
     }

@@ -22,6 +22,8 @@ extension PageViews {
         for run in runs where !heads.contains(run.head) { heads.append(run.head) }
         let reports = await reports(of: heads.prefix(Self.mostRead), runs)
         var sections = [Page.Section("about", "", Self.about(change))]
+        let task = try await host.index.task(withChange: name, repository: repository)
+        if let section = taskSection("Made for", [task].compactMap { $0 }) { sections.append(section) }
         if let commit = change.landedCommit {
             sections.append(.init("delivery", "Delivery", try await delivery(of: commit, in: repository)))
         }

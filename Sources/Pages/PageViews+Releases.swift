@@ -84,12 +84,15 @@ extension PageViews {
         about += "\(Piece.time(release.madeAt)): <b>\(release.state.rawValue)</b>"
         if let reason = release.reason { about += ", \(reason)" }
         about += "</p>\n"
-        let sections: [Page.Section] = [
-            .init("about", "", about),
-            .init("delivery", "Who has it", Self.publications(release)),
-            .init("notes", "What is new", "<pre class=\"notes\">\(text: release.notes)</pre>\n"),
-            .init("files", "Files", Self.files(release)),
-        ]
+        let fixed = try await host.index.tasks(TaskFilter(repository: repository, limit: 200))
+            .filter { $0.release == version }
+        let tasks = taskSection("Tasks that it ends", fixed).map { [$0] } ?? []
+        let sections: [Page.Section] =
+            [.init("about", "", about)] + tasks + [
+                .init("delivery", "Who has it", Self.publications(release)),
+                .init("notes", "What is new", "<pre class=\"notes\">\(text: release.notes)</pre>\n"),
+                .init("files", "Files", Self.files(release)),
+            ]
         return Page(
             "\(repository) \(release.version)",
             command: "pipectl release show \(version.shellQuoted) --repository \(repository.shellQuoted)", sections)

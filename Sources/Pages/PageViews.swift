@@ -12,6 +12,7 @@ struct PageViews: Sendable {
     /// For logs of the archive, which are in memory as a whole.
     let logTurns = Turns(most: 2)
     let savedWork = SavedWork()
+    let differences = KeptDifferences()
 
     /// The page at a path; nil where there is none.
     func page(_ request: PageRequest) async throws -> Page? {
@@ -29,6 +30,8 @@ struct PageViews: Sendable {
             return try await change(path[3], of: path[1])
         case ("tests", 1): return try await tests(request)
         case ("tests", 2) where path[1] == "history": return try await history(request)
+        case ("tasks", 1): return try await tasks(request)
+        case ("tasks", 2): return try await task(path[1], request)
         case ("queue", 1): return try await queues()
         case ("machine", 1): return try await machine()
         case ("search", 1): return try await search(request)
@@ -59,6 +62,11 @@ struct PageViews: Sendable {
                 .init(
                     "held", "Waiting for approval",
                     Piece.table(status.held, "Runs that wait for approval", none: "No run waits for approval.")))
+        }
+        let waiting = try await host.index.tasks(
+            TaskFilter(states: Set(TaskState.all.filter(\.waitsForPerson)), limit: 20))
+        if let section = taskSection("Tasks that wait for a person", waiting, showsRepository: true) {
+            sections.append(section)
         }
         sections.append(.init("queue", "Queued", Piece.table(status.queued, "Queued runs", none: "No run is queued.")))
         sections.append(
@@ -213,9 +221,10 @@ struct PageViews: Sendable {
             return entry + " at \(Piece.commit(change.head))</p>"
         }
         let queues = try await host.mergeQueues(of: name)
+        let tasks = taskSection("Tasks", try await openTasks(of: name))
         return Page(
             name, command: "pipectl runs --repository \(name.shellQuoted)",
-            [
+            [tasks].compactMap { $0 } + [
                 .init("about", "", "<p class=\"quiet\">\(one.location)</p>\n<p>\(Piece.sparkline(runs))</p>\n"),
                 .init("changes", "Open changes", list),
                 .init(

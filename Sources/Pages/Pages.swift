@@ -22,6 +22,7 @@ public struct Pages: Service {
     let views: PageViews
     /// Whoever asks: what is made at the same time is in memory at the same time.
     private let turns = Turns(most: 8)
+    private let uploads = Turns(most: 4)
     private let log: Logger
 
     /// - Parameter machine: The name of this machine.
@@ -86,18 +87,36 @@ public struct Pages: Service {
             // A body that nobody wants is not read.
             return Self.response(await answer(asked), closes: !["GET", "HEAD"].contains(asked.method))
         }
+        guard PageActions.handsOverWork(asked), await mayAct(asked) else {
+            return await answer(asked, with: request.body, atMost: PageForm.mostBytes)
+        }
+        // Files are in memory as a whole, so few are at a time.
+        let whole = asked
+        return (try? await uploads.take { await answer(whole, with: request.body, atMost: PageActions.mostTaskBytes) })
+            ?? Self.response(PageResponse(503, text: "the daemon is shutting down"), closes: true)
+    }
+
+    /// Answers a request that has a body.
+    private func answer(_ request: PageRequest, with body: RequestBody, atMost most: Int) async -> Response {
+        var asked = request
         do {
-            if let length = headers["content-length"], Int(length).map({ $0 > PageForm.mostBytes }) ?? true {
-                throw NIOTooManyBytesError(maxBytes: PageForm.mostBytes)
+            if let length = asked.headers["content-length"], Int(length).map({ $0 > most }) ?? true {
+                throw NIOTooManyBytesError(maxBytes: most)
             }
-            asked.body = Array(try await request.body.collect(upTo: PageForm.mostBytes).readableBytesView)
+            asked.body = Array(try await body.collect(upTo: most).readableBytesView)
         } catch is NIOTooManyBytesError {
-            let problem = PageProblem(.tooLarge, "a body has at most \(PageForm.mostBytes >> 10) KiB")
+            let problem = PageProblem(.tooLarge, "a body has at most \(most >> 10) KiB")
             return Self.response(PagesAPI.response(problem), closes: true)
         } catch {
             return Self.response(PageResponse(400, text: "the body did not arrive"), closes: true)
         }
         return Self.response(await answer(asked), closes: false)
+    }
+
+    /// Whether the body of a request may be larger than those of others.
+    private func mayAct(_ request: PageRequest) async -> Bool {
+        guard let visitor = try? await access.visitor(of: request) else { return false }
+        return visitor.level == .operate
     }
 
     /// Names of headers that all answers have, made once: a listener keeps those of its answer.
@@ -300,6 +319,7 @@ public struct Pages: Service {
         if path.count == 3, path[0] == "repositories", path[2] == "start" {
             return try await StartPage(host: host).page(path[1], request)
         }
+        if path == ["tasks", "new"] { return try await views.newTask(request) }
         if path == ["tests", "quarantine"] {
             return try await QuarantinePage(host: host, definition: controls.definition).page(request)
         }

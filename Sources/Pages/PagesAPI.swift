@@ -3,6 +3,7 @@ import Foundation
 import Reports
 import Results
 import Store
+import TaskText
 import TerminalText
 
 /// The same as JSON, below `/api/v1`: `/api/v1/openapi.json` describes it.
@@ -49,6 +50,10 @@ struct PagesAPI: Sendable {
         case ("openapi.json", 1): return PageResponse(type: "application/json", Array(OpenAPI.document.utf8))
         case ("status", 1): return try json(try await host.status())
         case ("runs", 1): return try json(try await host.runs(try runsQuery(request)))
+        case ("tasks", 1): return try json(try await host.tasks(try tasksFilter(request)))
+        case ("tasks", 2):
+            guard let id = TaskID(path[1]) else { throw PageProblem(.notFound, "there is no task \"\(path[1])\"") }
+            return try json(TaskStory(try await host.task(id)))
         case ("queue", 1): return try json(try await host.mergeQueues(of: request.value("repository")))
         case ("repositories", 3) where path[2] == "changes":
             return try json(try await host.index.newestChanges(of: path[1], limit: try limit(request) ?? 200))
@@ -80,6 +85,20 @@ struct PagesAPI: Sendable {
         guard let text = request.value("before") else { return nil }
         guard let before = Int64(text) else { throw PageProblem(.badRequest, "before is the number of a run") }
         return before
+    }
+
+    private func tasksFilter(_ request: PageRequest) throws -> TaskFilter {
+        var filter = TaskFilter(repository: request.value("repository"))
+        if let limit = try limit(request) { filter.limit = limit }
+        filter.before = try before(request)
+        if let text = request.value("state") {
+            guard let state = TaskState.all.first(where: { $0.rawValue == text }) else {
+                throw PageProblem(
+                    .badRequest, "state is one of \(TaskState.all.map(\.rawValue).joined(separator: ", "))")
+            }
+            filter.states = [state]
+        }
+        return filter
     }
 
     private func runsQuery(_ request: PageRequest) throws -> RunsQuery {

@@ -99,7 +99,7 @@ struct PageProblem: Error {
 
     /// The problem of a request that the daemon refused.
     init(refusing error: RequestError) {
-        let unknown: [RequestError.Code] = [.unknownRun, .unknownChange, .unknownRepository]
+        let unknown: [RequestError.Code] = [.unknownRun, .unknownChange, .unknownRepository, .unknownTask]
         self.init(unknown.contains(error.code) ? .notFound : .refused, error.description)
     }
 }
