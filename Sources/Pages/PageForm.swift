@@ -21,7 +21,7 @@ struct PageForm: Sendable, Equatable {
     init(_ body: [UInt8], type: String?) throws(PageProblem) {
         let name = type?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
         if name == "multipart/form-data", let type {
-            try self.init(multipart: body, type: type)
+            try read(multipart: body, type: type)
             return
         }
         guard name == "application/x-www-form-urlencoded" else {
@@ -42,7 +42,7 @@ struct PageForm: Sendable, Equatable {
         }
     }
 
-    private init(multipart body: [UInt8], type: String) throws(PageProblem) {
+    private mutating func read(multipart body: [UInt8], type: String) throws(PageProblem) {
         let form: MultipartForm
         do { form = try MultipartForm(body, type: type) } catch { throw PageProblem(.badRequest, error.reason) }
         for part in form.parts {

@@ -1,4 +1,5 @@
 import Control
+import ForeignText
 import Foundation
 import Results
 

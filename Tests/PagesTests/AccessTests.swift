@@ -171,7 +171,8 @@ extension PageResponse {
         ]
         for path in [
             "/runs/1/rerun", "/runs/1/cancel", "/runs/1/approve", "/runs/1/reject", "/runs/1/fix",
-            "/repositories/alpha/changes/7/land", "/repositories/alpha/runs",
+            "/repositories/alpha/changes/7/land", "/repositories/alpha/runs", "/tasks/1/approve", "/tasks/1/remark",
+            "/tasks/1/refuse", "/tasks/1/cancel", "/tasks/1/land",
         ] {
             for headers in attempts {
                 let fields = ["token": FormMark.text, "head": Sample.commit(1), "workflow": "test", "revision": "main"]

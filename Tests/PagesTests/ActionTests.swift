@@ -34,6 +34,18 @@ import Testing
             "/repositories/alpha/runs", ["workflow": "test", "change": "7"], #"{"workflow": "test", "change": "7"}"#,
             "/runs/9", #"change("7")"#
         ),
+        (
+            "/tasks", ["text": "mend it", "repository": "alpha"], #"{"text": "mend it", "repository": "alpha"}"#,
+            "/tasks/1", "mend it"
+        ),
+        ("/tasks/1/approve", ["plan": "2"], #"{"plan": 2}"#, "/tasks/1", "version: 2"),
+        ("/tasks/1/remark", ["text": "not so"], #"{"text": "not so"}"#, "/tasks/1", "not so"),
+        ("/tasks/1/refuse", ["reason": "no"], #"{"reason": "no"}"#, "/tasks/1", "refuse(1"),
+        ("/tasks/1/cancel", [:], "", "/tasks/1", "cancel(1"),
+        (
+            "/tasks/1/land", ["commit": Sample.commit(2)], #"{"commit": "\#(Sample.commit(2))"}"#, "/tasks/1",
+            Sample.commit(2)
+        ),
     ]
 
     @Test(arguments: actions.indices) func `an action is what the command asks for, with who asks`(
@@ -66,8 +78,10 @@ import Testing
         let described = Set(paths.filter { $0.value["post"] != nil }.map(\.key))
         let known = Set(
             Self.actions.map {
-                $0.path.replacing("/1/", with: "/{run}/").replacing("/alpha", with: "/{repository}")
-                    .replacing("/7/", with: "/{change}/")
+                $0.path.replacing("/tasks/1/", with: "/tasks/{task}/").replacing("/1/", with: "/{run}/").replacing(
+                    "/alpha", with: "/{repository}"
+                )
+                .replacing("/7/", with: "/{change}/")
             })
         #expect(described == known)
     }

@@ -41,6 +41,8 @@ final class Box: Sendable {
     let asked = Mutex<[String]>([])
     /// What was asked for by whom.
     let acted = Mutex<[String]>([])
+    /// The work that was handed over.
+    let drafts = Mutex<[TaskDraft]>([])
     let clock = TestClock()
     let links: OneTimeLinks
     let index: Store.Index
@@ -145,9 +147,31 @@ final class Box: Sendable {
                 decision: answer.isRejected ? .rejected : .approved)
             return .completed(.answered(answer.run, approval, isNew: true))
         case .land(let land): return .completed(.queuedLanding(change: land.change, branch: "main", before: 0))
+        case .task(let command): return answer(command)
         case .fix: return .fix(.note("attempt 1 begins"))
         default: return .refused(code: "usage", message: "not here", origin: .request)
         }
+    }
+}
+
+extension Box {
+    fileprivate func answer(_ command: TaskCommand) -> DaemonReply {
+        let tasks = state.withLock { $0.tasks }
+        let id: TaskID
+        switch command {
+        case .list: return .task(.list(tasks.map(\.task)))
+        case .difference: return .task(.difference("--- a/x\n+++ b/x\n@@ -1 +1 @@\n+let total = 0\n"))
+        case .add(let draft, _):
+            drafts.withLock { $0.append(draft) }
+            return .task(.added(tasks[0].task, isNew: true))
+        case .approve(let task, _, _), .remark(let task, _), .refuse(let task, _), .cancel(let task, _),
+            .land(let task, _), .show(let task), .follow(let task):
+            id = task
+        }
+        guard let view = tasks.first(where: { $0.task.id == id }) else {
+            return .refused(code: RequestError.Code.unknownTask.rawValue, message: "no task \(id)", origin: .request)
+        }
+        return .task(.task(view))
     }
 }
 
@@ -170,7 +194,7 @@ extension PageResponse {
         "/", "/runs", "/runs?verdict=failed&repository=alpha", "/runs/1", "/runs/1/steps/1", "/repositories/alpha",
         "/repositories/alpha/changes/7", "/tests", "/tests/history?name=adds&suite=Unit", "/queue", "/machine",
         "/search?q=adds", "/search?q=1", "/search", "/releases", "/runs/1/bundle", "/runs/1/steps/1?q=one",
-        "/runs/1/steps/1?from=2",
+        "/runs/1/steps/1?from=2", "/tasks", "/tasks?repository=alpha&before=9", "/tasks/1", "/tasks/new",
     ]
 
     @Test(arguments: paths) func `each page has one heading, its command, and no script of its own`(path: String)
@@ -235,6 +259,7 @@ extension PageResponse {
             live.steps[1].record.needs = [text]
             live.steps[1].waitsFor = text
             state.live = live
+            state.tasks = [Sample.taskView(.ready, text)]
             (state.reason, state.log) = (text, "\(text)\n::group::\(text)\n\(text)\n::endgroup::\n")
             state.tests = [
                 TestResult(suite: text, name: text, status: .failed, message: text, details: text, file: text, line: 1)
@@ -391,6 +416,7 @@ extension PageResponse {
         "/api/v1/runs/1/report",
         "/api/v1/queue", "/api/v1/repositories/alpha/changes", "/api/v1/tests/flaky", "/api/v1/tests/slowest",
         "/api/v1/tests/history?name=adds", "/api/v1/runs/1/bundle", "/api/v1/releases", "/api/v1/releases?limit=5",
+        "/api/v1/tasks", "/api/v1/tasks?state=ready&limit=5", "/api/v1/tasks/1",
     ])
     func `answers are as the description says`(path: String) async throws {
         let answer = try await Box().pages.get(path)
@@ -404,7 +430,7 @@ extension PageResponse {
 
     @Test(arguments: [
         "/api/v1/runs?limit=0", "/api/v1/runs?limit=x", "/api/v1/runs?verdict=good", "/api/v1/runs?state=gone",
-        "/api/v1/runs?before=x", "/api/v1/releases?limit=x", "/api/v1/tests/history",
+        "/api/v1/runs?before=x", "/api/v1/releases?limit=x", "/api/v1/tasks?state=gone", "/api/v1/tests/history",
     ])
     func `a wrong parameter is an error in JSON`(path: String) async throws {
         let answer = try await Box().pages.get(path)
