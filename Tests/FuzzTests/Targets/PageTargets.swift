@@ -17,6 +17,20 @@ extension FuzzTarget {
             },
             check: checkForm),
         .pure(
+            "upload-form",
+            words: [
+                "--x", "--x--", "\r\n", "\r\n\r\n", "Content-Disposition: form-data; ", "name=\"", "filename=\"", "\"",
+                ";",
+                "%22", "../", "\\", "\0",
+            ], limit: 1 << 20,
+            corpus: {
+                Corpus.texts(
+                    "--x\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\nabc\r\n--x--\r\n",
+                    "--x\r\nContent-Disposition: form-data; name=\"crash\"; filename=\"C:\\a.ips\"\r\nContent-Type: text/plain\r\n\r\n{}\r\n--x\r\nContent-Disposition: form-data; name=\"files\"; filename=\"\"\r\n\r\n\r\n--x--\r\n"
+                )
+            },
+            check: checkUpload),
+        .pure(
             "workflow-source",
             words: [
                 "Workflow(\"test\"", ") {", "}", "\"\"\"", "#\"", "\"#", "\\(", "//", "/*", "*/", ".timeout(", "\n",
@@ -43,6 +57,19 @@ extension FuzzTarget {
         try demand(isPlain, "it leads to \(target.debugDescription)")
         if target.utf8.count <= 4_000 {
             try demand(PageRequest.ownTarget(target) == target, "\(target) leads elsewhere the second time")
+        }
+    }
+
+    /// A form with files has few of them, and their names have no folder.
+    @Sendable private static func checkUpload(_ bytes: [UInt8], _ random: inout SplitMix64) throws {
+        guard let form = try? PageForm(bytes, type: "multipart/form-data; boundary=x") else { return }
+        try demand(form.fields.count + form.files.count <= 40, "\(form.fields.count + form.files.count) parts")
+        try demand(!form.fields.values.contains { $0.contains("\0") }, "a field with a zero")
+        let size = form.files.reduce(0) { $0 + $1.bytes.count } + form.fields.values.reduce(0) { $0 + $1.utf8.count }
+        try demand(size < bytes.count, "\(size) bytes of \(bytes.count)")
+        for file in form.handed("files") + form.handed("crash") {
+            let isPlain = !file.name.contains("/") && !file.name.contains("\\") && ![".", ".."].contains(file.name)
+            try demand(isPlain, "a file named \(file.name.debugDescription)")
         }
     }
 
