@@ -729,7 +729,8 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "Archive", "Control", "CrashReports", "DaemonSettings", "Diagnostics", "Engine", "Evaluating", "Git",
+                "Archive", "Control", "CrashReports", "DaemonSettings", "Diagnostics", "Engine", "Evaluating",
+                "ForeignText", "Git",
                 "Masking", "MCP", "Pages",
                 "Pipeline", "PlanOrder", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox",
                 "Settings", "Signing", "stepinit", "Store", "swift-reader", "SystemCalls", "TerminalText", "TestBasics",

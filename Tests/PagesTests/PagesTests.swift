@@ -36,6 +36,7 @@ final class Box: Sendable {
         var releases: [ReleaseRecord] = []
         var change: (inout Report) -> Void = { _ in }
         var mostFollowers = 100
+        var tasks = [Sample.taskView(.planWaits)]
     }
     let state = Mutex(State())
     let asked = Mutex<[String]>([])

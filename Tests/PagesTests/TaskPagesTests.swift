@@ -4,6 +4,7 @@ import PageMarkup
 import Pipeline
 import Results
 import Store
+import Synchronization
 import TestSupport
 import Testing
 

@@ -1,5 +1,7 @@
+import ForeignText
 import Foundation
 import Pipeline
+import Results
 import TestBasics
 
 @testable import Pages
