@@ -3,6 +3,7 @@ import Foundation
 import Results
 import Signing
 import Store
+import SystemPackage
 
 /// Ends the time in which a release's notes can be edited: its manifest, which names every file and the notes, is
 /// written and signed.
@@ -21,7 +22,9 @@ struct ReleaseSeal {
     @discardableResult
     func seal(with signers: Signers, say: @Sendable (String) -> Void) async throws -> ReleaseRecord {
         guard release.state == .draft else { return release }
-        return try await DeliveryProblem.alone(with: "\(service.folders.folder(of: release))/.lock") {
+        // Beside the release's folder, in which there is nothing but its files.
+        let lock = FilePath(service.folders.folder(of: release)).removingLastComponent().appending(".lock")
+        return try await DeliveryProblem.alone(with: lock.string) {
             guard let now = try await service.index.release(release.version, of: release.repository) else {
                 return release
             }
