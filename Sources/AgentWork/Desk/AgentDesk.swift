@@ -80,6 +80,8 @@ package final class AgentDesk: Sendable {
         var output: (@Sendable (UnsafeRawBufferPointer) -> Void)?
         var refusals: [HostRefusal] = []
         var left = Yield()
+        /// The newest remark that is in the prompt or in the file.
+        var lastRemark = 0
     }
 
     private let state = Mutex(State())
@@ -135,6 +137,8 @@ package final class AgentDesk: Sendable {
 
     /// The hosts that were refused, in the order in which the agent asked for them.
     package var refusals: [HostRefusal] { state.withLock { $0.refusals } }
+    /// The newest remark that the agent could read.
+    package var lastRemark: Int { max(setting.lastRemark, state.withLock { $0.lastRemark }) }
     /// What the agent left.
     package var left: Yield { state.withLock { $0.left } }
 
@@ -240,7 +244,8 @@ package final class AgentDesk: Sendable {
                 guard let line = try? encoder.encode(remark), content.count + line.count < 4 << 20 else { continue }
                 content += Array(line) + [UInt8(ascii: "\n")]
                 // The file keeps its inode and only grows: a reader sees the new lines.
-                try? SmallFile.write(content, to: "\(folder)/\(Self.remarks)", isForAll: true)
+                do { try SmallFile.write(content, to: "\(folder)/\(Self.remarks)", isForAll: true) } catch { continue }
+                state.withLock { $0.lastRemark = remark.number }
             }
             try? await Task.sleep(for: Self.pause)
         }

@@ -170,6 +170,11 @@ struct TaskWorkspace: Sendable {
         default: break
         }
         if result.plan == nil, result.made == nil { result.reason = outcome.reason }
+        if beginning.role.part == .working {
+            let unread = await Self.remarks(
+                on: beginning.record.id, after: beginning.desk.lastRemark, materials.history)
+            result.unread = unread.isEmpty ? nil : unread.count
+        }
         return result
     }
 

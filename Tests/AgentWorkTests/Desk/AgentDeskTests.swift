@@ -137,12 +137,14 @@
                         AgentRemark(number: 6, at: Date(timeIntervalSince1970: 0), by: "ada", text: "one\nline"),
                     ]
                 }
+                #expect(bench.desk.lastRemark == 4)
                 let said = try await bench.agent(
                     "until [ -s \"$PIPECTL_TASK_REMARKS\" ]; do sleep 0.1; done; cat \"$PIPECTL_TASK_REMARKS\"")
                 #expect(
                     bench.desk.left.answer.map { String(decoding: $0, as: UTF8.self) }
                         == #"{"at":"1970-01-01T00:00:00Z","by":"ada","number":6,"text":"one\nline"}"# + "\n",
                     "\(said.log)")
+                #expect(bench.desk.lastRemark == 6)
             }
         }
 
