@@ -99,7 +99,7 @@ package struct LabelLandings: Sendable {
         let filter = RunFilter(
             repository: repository.name, change: change, commitPrefix: facts.head, limit: 200)
         return Self.haveRun(
-            try await index.runs(filter).filter { $0.head == facts.head && $0.upkeep == nil && $0.fix == nil })
+            try await index.runs(filter).filter { $0.head == facts.head && $0.upkeep == nil && !$0.isAside })
     }
 
     /// Whether the newest run of each workflow has ended, none without the approval that it needs, and one with a result.

@@ -63,7 +63,7 @@ struct PageButtons: Sendable {
         if run.stepCounts.failed > 0 {
             html += PageForms.button("Rerun failed steps", to: path + ["rerun"], [("failed", "1")])
         }
-        if run.verdict == .failed, run.change != nil, run.fix == nil {
+        if run.verdict == .failed, run.change != nil, !run.isAside {
             html += PageForms.button("Fix", to: path + ["fix"])
         }
         return html

@@ -37,7 +37,7 @@ package struct RunEnding: Sendable {
         report.parameters = prepared.context.parameters
         report.trust = prepared.trust
         report.findings += prepared.notes
-        bisectsWhenRed = prepared.declaration.bisectsWhenRed == true
+        bisectsWhenRed = prepared.declaration.bisectsWhenRed == true && report.task == nil
     }
 
     /// Records the results of the steps.

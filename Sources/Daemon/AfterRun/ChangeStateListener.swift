@@ -14,7 +14,7 @@ struct ChangeStateListener: RunListener {
     let capacity = 1_000
 
     func wants(_ event: DaemonEvent) -> Bool {
-        guard case .recorded(let run) = event, run.request.fix == nil, run.report.change != nil else { return false }
+        guard case .recorded(let run) = event, !run.request.isAside, run.report.change != nil else { return false }
         return [.conflict, .definitionError].contains(run.report.verdict)
     }
 

@@ -13,8 +13,8 @@ struct NoteListener: RunListener {
 
     func wants(_ event: DaemonEvent) -> Bool {
         guard case .recorded(let run) = event else { return false }
-        // The run of a fixer says nothing about the change, and pipectl never writes to a clone.
-        return run.request.fix == nil && run.repository.clone == nil
+        // The run of a fixer, or of a task, says nothing about the change, and pipectl never writes to a clone.
+        return !run.request.isAside && run.repository.clone == nil
     }
 
     func receive(_ event: DaemonEvent) async {

@@ -84,7 +84,7 @@ struct ForgeRecorder: Sendable {
     }
 
     private func isShownKind(_ run: IndexedRun) -> Bool {
-        run.request.background == nil && run.request.fix == nil && run.request.onlySteps == nil
+        run.request.background == nil && !run.request.isAside && run.request.onlySteps == nil
             && run.request.onlyTests == nil && run.request.source == nil
             && !run.request.options.isForeground
     }
@@ -111,7 +111,7 @@ struct ForgeRecorder: Sendable {
         let name = change.name
         var newest: [String: RunSummary] = [:]
         let filter = RunFilter(repository: repository, change: name, commitPrefix: change.head, limit: 200)
-        for run in try await index.runs(filter) where run.upkeep == nil && run.fix == nil {
+        for run in try await index.runs(filter) where run.upkeep == nil && !run.isAside {
             if run.id > newest[run.workflow]?.id ?? 0 { newest[run.workflow] = run }
         }
         var runs: [ForgeRunFacts] = []

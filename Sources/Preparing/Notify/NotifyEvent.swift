@@ -62,7 +62,7 @@ public struct NotifyEvent: Sendable, Codable, Equatable {
     /// - Parameter before: The earlier verdict of the same workflow on the same branch.
     package static func all(of run: IndexedRun, before: Verdict?) -> [NotifyEvent] {
         let summary = run.summary
-        guard let verdict = summary.verdict, run.request.fix == nil, !run.request.isPartial else { return [] }
+        guard let verdict = summary.verdict, !run.request.isAside, !run.request.isPartial else { return [] }
         let at = summary.endedAt ?? summary.createdAt
         if run.request.runsAtMostOnce { return [NotifyEvent(.release, run, at: at)] }
         // Background runs repeat what is known. Only one that tests a branch for the first time is news.

@@ -94,6 +94,9 @@ extension RunRequest {
         if case .task(let role) = kind { role } else { nil }
     }
 
+    /// Whether it is part of fixing another run or of a task. Then its verdict is none of a commit that somebody pushed.
+    public var isAside: Bool { fix != nil || task != nil }
+
     /// The changes of the merge queue that it tests together; nil for other runs.
     public var landing: [MergedChange]? {
         if case .landing(let changes) = kind { changes } else { nil }

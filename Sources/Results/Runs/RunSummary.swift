@@ -172,3 +172,8 @@ public struct StepSummary: Sendable, Equatable, Codable {
         self.attempts = attempts
     }
 }
+
+extension RunSummary {
+    /// As ``RunRequest/isAside``.
+    public var isAside: Bool { fix != nil || task != nil }
+}
