@@ -14,10 +14,10 @@ extension PageViews {
         filter.workflow = request.value("workflow")
         let chosen = filter
         let flaky = try await host.ask(.flakyTests(chosen)) { if case .flaky(let tests) = $0 { tests } else { nil } }
-        let slowest = try await host.ask(.slowestTests(chosen, 50)) {
+        let slowest = try await host.ask(.slowestTests(chosen, 20)) {
             if case .slowest(let tests) = $0 { tests } else { nil }
         }
-        let flakyList = Piece.list(flaky.prefix(100), none: "No test has passed and failed with the same files.") {
+        let flakyList = Piece.list(flaky.prefix(50), none: "No test has passed and failed with the same files.") {
             test in
             var entry: HTML = "\(historyLink(test.suite, test.name, chosen)) changed its result "
             entry += "\(Figures.count(test.flips, "time")) in \(Figures.count(test.runs, "run")); last in "

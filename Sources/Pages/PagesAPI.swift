@@ -167,8 +167,10 @@ struct PagesAPI: Sendable {
             guard let test = request.value("name") else {
                 throw PageProblem(.badRequest, "name is missing: the test's name or a part of it")
             }
+            // With its suite, the name is whole.
+            let wanted = request.value("suite").map { "\($0)/\(test)" } ?? test
             return try json(
-                try await host.ask(.testHistory(test, filter)) {
+                try await host.ask(.testHistory(wanted, filter)) {
                     if case .appearances(let found) = $0 { found } else { nil }
                 })
         default: throw PageProblem(.notFound, "there are flaky, slowest and history")

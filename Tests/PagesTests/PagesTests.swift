@@ -429,6 +429,15 @@ extension PageResponse {
         #expect(problems.isEmpty, "\(problems)")
     }
 
+    @Test func `a test is asked for by its name, and by its suite`() async throws {
+        let box = try await Box()
+        _ = try await box.pages.get("/api/v1/tests/history?name=adds&suite=Unit")
+        _ = try await box.pages.get("/api/v1/tests/history?name=adds")
+        let asked = box.asked.withLock { $0.filter { $0.hasPrefix("testHistory") } }
+        #expect(asked.count == 2)
+        #expect(asked.first?.contains("\"Unit/adds\"") == true && asked.last?.contains("\"adds\"") == true)
+    }
+
     @Test(arguments: [
         "/api/v1/runs?limit=0", "/api/v1/runs?limit=x", "/api/v1/runs?verdict=good", "/api/v1/runs?state=gone",
         "/api/v1/runs?before=x", "/api/v1/releases?limit=x", "/api/v1/tasks?state=gone", "/api/v1/tests/history",

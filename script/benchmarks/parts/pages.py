@@ -12,6 +12,15 @@ from parts import index
 from peers.buildbot import free_ports
 
 TESTS_OF_A_RUN = 10
+# A result file as a large project has it: one test of 2,000 fails.
+MANY = """with open("results.xml", "w") as file:
+    file.write('<testsuite name="all">')
+    for number in range({tests}):
+        body = '<failure message="expected 3, found 4"/>' if number % 2_000 == 7 else ""
+        file.write(f'<testcase classname="App.Part{{number // 20}}Tests" name="behaviour{{number}}()" time="0.012" '
+                   f'file="Tests/Part{{number // 20}}Tests.swift" line="{{number % 400 + 1}}">{{body}}</testcase>')
+    file.write("</testsuite>")
+"""
 
 
 def changes(path, runs):
@@ -54,7 +63,9 @@ def measure(bench):
     path = bench.repository(
         "pages",
         bench.workflow_set(
-            'Workflow("test") { Step("build", run: "true"); Step("one", run: "echo warning; false") }'))
+            'Workflow("test") { Step("build", run: "true"); Step("one", run: "echo warning; false") }',
+            'Workflow("many") { Step("many", run: "python3 many.py").testResults(.junit("results.xml")) }'),
+        {"many.py": MANY.format(tests=bench.amount(20_000, 2_000))})
     home = "pages-state"
     bench.run([bench.pipectl, "runs"], home=home)
     file = f"{bench.root}/{home}/index.sqlite"
@@ -64,14 +75,16 @@ def measure(bench):
     bench.daemon(home, "--interval", "3600", "--listen", str(port), "--pages", path)
     # A run that the archive has.
     bench.run([bench.pipectl, "run", "test", "--ref", "main"], cwd=path, home=home, codes=(0, 1))
+    bench.run([bench.pipectl, "run", "many", "--ref", "main"], cwd=path, home=home, codes=(0, 1))
     site = Site(port)
     suite, name = test.rsplit("/", 1)
     query = urllib.parse.urlencode({"suite": suite, "name": name})
-    newest = json.loads(site.get("/api/v1/runs?limit=1")[1])[0]["id"]
+    many, newest = [one["id"] for one in json.loads(site.get("/api/v1/runs?limit=2")[1])]
     pages = [
         "/", "/runs", "/runs?verdict=failed", "/runs?repository=tools&workflow=test", "/runs?branch=main",
         f"/runs?change={change}", f"/runs?commit={head[:8]}", "/runs?before=50",
-        f"/runs/{newest}", f"/runs/{newest}/steps/2", f"/runs/{newest}/bundle", f"/runs/{runs // 2}",
+        f"/runs/{newest}", f"/runs/{newest}/steps/2", f"/runs/{newest}/bundle", f"/runs/{runs // 2}", f"/runs/{many}",
+        f"/runs/{many}/bundle",
         f"/repositories/{repository}", f"/repositories/{repository}/changes/{change}", "/tests",
         f"/tests/history?{query}", "/releases", f"/releases?repository={repository}", "/queue", "/machine",
         f"/search?q={head[:8]}", f"/search?q={change}", "/search?q=behaviour1", "/search?q=nothing-like-that",
