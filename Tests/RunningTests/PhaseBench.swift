@@ -3,6 +3,7 @@ import TestBasics
 import StateFiles
 import TestSupport
 import Results
+import Control
 import Store
 import Archive
 import Delivery
@@ -42,7 +43,6 @@ struct PhaseBench {
         caches: CacheLocks())
     var options = DaemonOptions(slots: 2)
     var history = TaskHistory.none
-    var trials: TaskTrials?
     var trials: TaskTrials?
 
     static func with(_ body: (PhaseBench) async throws -> Void) async throws {

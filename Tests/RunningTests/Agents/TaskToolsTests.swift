@@ -1,5 +1,6 @@
 import Foundation
 import Git
+import Pipeline
 import Results
 import TestBasics
 import Testing
