@@ -33,6 +33,14 @@ struct RepositoryReleaseSources: ReleaseSources {
         let named = Dictionary(
             facts.map { (record: ForgeChangeRecord) in (record.name, record.facts) },
             uniquingKeysWith: { first, _ in first })
+        var fixed: [String: String] = [:]
+        for landing in landings {
+            guard let task = try await index.task(withChange: landing.change, repository: basis.repository),
+                task.crash != nil || task.source.isFailure
+            else { continue }
+            fixed[landing.change] = task.title
+        }
+        let fixes = fixed
         return try await withRepository(at: repository.gitDirectory) { git in
             landings.map { landing in
                 let head = try? git.commit(landing.head)
@@ -40,7 +48,7 @@ struct RepositoryReleaseSources: ReleaseSources {
                 return LandedNote(
                     change: landing.change, title: named[landing.change]?.title ?? head?.summary ?? landing.change,
                     author: named[landing.change]?.author ?? head?.author.name ?? "",
-                    issues: ReleaseNotes.issues(in: messages.joined(separator: "\n")))
+                    issues: ReleaseNotes.issues(in: messages.joined(separator: "\n")), fixes: fixes[landing.change])
             }
         }
     }

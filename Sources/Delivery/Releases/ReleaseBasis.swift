@@ -66,11 +66,14 @@ package struct LandedNote: Sendable, Equatable {
     package var author: String
     /// The numbers of the issues that its commits name.
     package var issues: [Int]
+    /// The crash or failure that it mends, as its reporters know it; nil: it mends none that was reported.
+    package var fixes: String?
 
-    package init(change: String, title: String, author: String, issues: [Int]) {
+    package init(change: String, title: String, author: String, issues: [Int], fixes: String? = nil) {
         self.change = change
         self.title = title
         self.author = author
         self.issues = issues
+        self.fixes = fixes
     }
 }

@@ -23,7 +23,9 @@ package enum ReleaseNotes {
         // A number is a link at the forge, which is wanted for the change and for the issues that it names.
         let change = Int(note.change).map { "#\($0)" } ?? MarkdownText.code(note.change, limit: 100)
         let issues = note.issues.isEmpty ? "" : ", for " + note.issues.map { "#\($0)" }.joined(separator: ", ")
-        return "- \(MarkdownText.inline(note.title, limit: 200)) (\(change), "
+        // Whoever reported it reads this in TestFlight, too.
+        let title = note.fixes.map { "fixed: \(MarkdownText.inline($0, limit: 200))" }
+        return "- \(title ?? MarkdownText.inline(note.title, limit: 200)) (\(change), "
             + "\(MarkdownText.inline(note.author, limit: 60))\(issues))\n"
     }
 

@@ -254,10 +254,14 @@ struct ReleaseMakerTests {
     @Test func `notes name what landed, and what authors wrote has no effect in them`() {
         let text = ReleaseNotes.text([
             LandedNote(change: "7", title: "Add it", author: "ada", issues: [3, 4]),
+            LandedNote(
+                change: "8", title: "Task 12: x", author: "a", issues: [], fixes: "EXC_BAD_ACCESS in Cart.total()"),
             LandedNote(change: "fix/x", title: "closes #9 @everyone <b>", author: "[x](y)", issues: []),
         ])
         #expect(
-            text == "- Add it (#7, ada, for #3, #4)\n- `closes #9 @everyone <b>` (`fix/x`, `[x](y)`)\n")
+            text
+                == "- Add it (#7, ada, for #3, #4)\n- fixed: `EXC_BAD_ACCESS in Cart.total()` (#8, a)\n- `closes #9 @everyone <b>` (`fix/x`, `[x](y)`)\n"
+        )
         let many = ReleaseNotes.text(
             (0..<5_000).map { LandedNote(change: "\($0)", title: "Title", author: "ada", issues: []) })
         #expect(many.utf8.count <= ReleaseNotes.most)
