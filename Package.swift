@@ -674,7 +674,7 @@ let package = Package(
             name: "PreparingTests",
             dependencies: [
                 "Archive", "Engine", "Git", "Pipeline", "Preparing", "ProofKeys", "Results", "Sandbox", "stepinit",
-                "Store", "TestBasics", "TestSupport", "Watching", "WorkflowPrograms", "Workspaces",
+                "Store", "Tasks", "TestBasics", "TestSupport", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),

@@ -14,9 +14,6 @@ import WorkflowPrograms
 struct RuleContributor: ReportContributor {
     let log: Logger
 
-    /// The most bytes of a file that states rules.
-    private static let sourceBytes = 1 << 20
-
     func contribute(to draft: inout ReportDraft, of run: FinishedRun) async {
         guard let rules = run.prepared.program.description.rules, !rules.isEmpty,
             let target = draft.report.change.flatMap({ OID(hex: $0.targetCommit) }),
@@ -50,7 +47,7 @@ struct RuleContributor: ReportContributor {
         _ rules: [Rule], from target: OID, to tested: OID, says definition: OID, in store: Repository
     ) throws -> [Finding] {
         let check = try RuleCheck(rules) { path in
-            try store.smallFile(path, at: definition, atMost: sourceBytes).map { String(decoding: $0, as: UTF8.self) }
+            try AgentFiles.text(of: path, at: definition, in: store)
         }
         var reading = RuleCheck.Reading()
         try store.addedLines(

@@ -19,7 +19,8 @@ public struct PlanFinding: Sendable, Equatable, Codable, CustomStringConvertible
     }
 
     public var description: String {
-        "workflow \"\(workflow)\"" + (step.map { ", step \"\($0)\"" } ?? "") + ": \(message) [\(rule)]"
+        (workflow.isEmpty ? "" : "workflow \"\(workflow)\"" + (step.map { ", step \"\($0)\"" } ?? "") + ": ")
+            + "\(message) [\(rule)]"
     }
 }
 
@@ -52,7 +53,7 @@ extension Plan {
 }
 
 /// Why a name can't be shown, stored or typed; nil for a usable name.
-func nameProblem(_ name: String) -> String? {
+package func nameProblem(_ name: String) -> String? {
     if name.isEmpty { return "a name is empty" }
     if name.utf8.count > 200 { return "the name \"\(name.prefix(40))…\" is longer than 200 bytes" }
     if name.first == " " || name.last == " " || name.first == "-" || name.first == "." {

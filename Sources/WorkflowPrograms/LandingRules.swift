@@ -2,9 +2,11 @@ import Pipeline
 import PlanRules
 
 extension ProgramDescription {
-    /// Everything that is wrong with the workflows' names, triggers, parameters and settings, and with the landings.
+    /// Everything that is wrong with the workflows' names, triggers, parameters and settings, and with the landings, the
+    /// tasks and the rules.
     func validate() -> [PlanFinding] {
         WorkflowDeclaration.validate(workflows) + (landings ?? []).flatMap { $0.findings(workflows) } + repeatedLandings
+            + taskFindings + ruleFindings
     }
 
     private var repeatedLandings: [PlanFinding] {
@@ -78,7 +80,7 @@ extension LandingDeclaration {
     }
 
     /// Whether Git would take it as the name of a branch: git-check-ref-format(1).
-    private static func isBranch(_ name: String) -> Bool {
+    static func isBranch(_ name: String) -> Bool {
         let isPlain = name.unicodeScalars.allSatisfy {
             $0.value > 0x20 && $0.value != 0x7F && !"*?[{\\~^:".unicodeScalars.contains($0)
         }

@@ -71,12 +71,16 @@ struct AgentFilesTests {
     @Test func `depth, sizes and numbers are limited`() {
         let chain = Dictionary(uniqueKeysWithValues: (0...9).map { ("\($0).md", "@\($0 + 1).md") })
         #expect(paths(chain.merging(["AGENTS.md": "@0.md"]) { $1 }).last == "4.md")
-        let many = Dictionary(uniqueKeysWithValues: (0...200).map { ("\($0).md", "x") })
+        let many = Dictionary(uniqueKeysWithValues: (0...200).map { ("\($0).md", "text \($0)") })
             .merging(["AGENTS.md": (0...200).map { "@\($0).md" }.joined(separator: " ")]) { $1 }
         #expect(paths(many).count == AgentFiles.Limit.files)
         let large = find(["AGENTS.md": String(repeating: "x", count: 100_000), "CLAUDE.md": "y"])
         #expect(large[0].isCut && large[0].text.utf8.count == AgentFiles.Limit.fileBytes)
         #expect(!large[1].isCut)
+    }
+
+    @Test func `a copy says nothing new`() {
+        #expect(paths(["AGENTS.md": "Keep it small.", "CLAUDE.md": "Keep it small."]) == ["AGENTS.md"])
     }
 
     @Test func `binary and missing files are left out`() {

@@ -145,6 +145,18 @@ struct RuleProposalTests {
         #expect(proposal.rules == ["Keep the view free of state. (in Views/Cart/)"])
     }
 
+    @Test func `the history of a task has the corrections`() {
+        let plan = TaskPlan(version: 1, summary: "S", approach: "A", files: ["a"], tests: [], tradeoffs: "")
+        let what: [TaskEvent.What] = [
+            .created, .remark("it is about carts"), .planned(plan, run: 1), .remark("one"),
+            .planRefused(version: 1, reason: "two"), .planRefused(version: 1, reason: nil), .landingAsked,
+        ]
+        let events = what.enumerated().map {
+            TaskEvent(task: 1, number: $0.offset + 1, at: Date(timeIntervalSince1970: 0), what: $0.element)
+        }
+        #expect(RuleProposal.corrections(in: events) == [.remark("one"), .remark("two")])
+    }
+
     @Test func `a rule that is checked already is not proposed`() {
         let known = Rule("no networking in views", forbids: "x")
         #expect(RuleProposal.make(from: [.remark("No networking in views!")], in: nil, known: [known]) == nil)

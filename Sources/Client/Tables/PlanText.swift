@@ -20,6 +20,60 @@ package enum PlanText {
             + "depth \(landing.depth), attempts \(landing.attempts)" + (landing.label.map { ", label \($0)" } ?? "")
     }
 
+    /// What agents are given to do: `tasks: into main; by claude; must pass test; …`.
+    package static func line(for tasks: TasksDeclaration) -> String {
+        var parts = [
+            "tasks: into \(tasks.branch)", "by \(tasks.agents.map(\.name).joined(separator: ", "))",
+            "must pass \(tasks.workflows.joined(separator: ", "))",
+        ]
+        if let reviewer = tasks.reviewer { parts.append("reviewed by \(reviewer.name)") }
+        switch tasks.planning {
+        case .approved:
+            let small =
+                tasks.small.map { " unless small (up to \($0.files) in \($0.globs.joined(separator: ", ")))" } ?? ""
+            parts.append("plans are approved\(small)")
+        case .shown: parts.append("plans are shown")
+        case .none: parts.append("no plans")
+        }
+        switch tasks.reproduction {
+        case .always: parts.append("a test must fail before")
+        case .crashes: parts.append("after a failure a test must fail before")
+        case .never: break
+        }
+        parts.append(
+            "\(tasks.attempts == 1 ? "1 try" : "\(tasks.attempts) tries") of \(Figures.duration(tasks.timeout))")
+        if let cost = tasks.cost { parts.append("at most $\(cost)") }
+        if let tokens = tasks.tokens { parts.append("at most \(tokens) tokens") }
+        if !tasks.hosts.isEmpty { parts.append("reaches \(tasks.hosts.joined(separator: ", "))") }
+        if !tasks.secrets.isEmpty { parts.append("secrets \(tasks.secrets.joined(separator: ", "))") }
+        if !tasks.sources.isEmpty { parts.append("begins on \(tasks.sources.map(words).joined(separator: ", "))") }
+        return parts.joined(separator: "; ")
+    }
+
+    private static func words(_ source: TaskSourceRule) -> String {
+        switch source {
+        case .issueLabel(let label): "issues labelled \(label)"
+        case .testFlight: "TestFlight"
+        case .crashEndpoint: "crash reports"
+        case .scheduledRun(let workflow): "failures of \(workflow)"
+        case .redTarget: "tests that turn red"
+        }
+    }
+
+    /// A rule that every change is held against: `rule: no networking in views (AGENTS.md): Views/** must not match …`.
+    package static func line(for rule: Rule) -> String {
+        let files = rule.files.isEmpty ? "all files" : rule.files.joined(separator: ", ")
+        let except = rule.except.isEmpty ? "" : " except \(rule.except.joined(separator: ", "))"
+        return
+            "rule: \(rule.text)\(rule.source.map { " (\($0))" } ?? ""): \(files)\(except) must not match \(rule.pattern)"
+    }
+
+    /// The lines below the list of workflows: landings, tasks and rules.
+    package static func lines(besides description: ProgramDescription) -> [String] {
+        (description.landings ?? []).map { line(for: $0) } + [description.tasks].compactMap { $0 }.map { line(for: $0) }
+            + (description.rules ?? []).map { line(for: $0) }
+    }
+
     private static func event(_ trigger: Trigger) -> String {
         switch trigger.event {
         case .pullRequest: "pull request into \(trigger.branches.joined(separator: ", "))"

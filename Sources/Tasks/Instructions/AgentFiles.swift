@@ -68,6 +68,8 @@ package enum AgentFiles {
             else { return }
             let isCut = content.count > room
             let text = String(decoding: content.prefix(room), as: UTF8.self)
+            // CLAUDE.md often is a link to AGENTS.md, or its copy.
+            guard text.allSatisfy(\.isWhitespace) || !found.contains(where: { $0.text == text }) else { return }
             bytes += min(content.count, room)
             found.append(InstructionFile(path: path, text: text, includedBy: includer, isCut: isCut))
             guard depth < Limit.depth else { return }
@@ -80,7 +82,7 @@ package enum AgentFiles {
 }
 
 /// The words `@path` of a file in Markdown.
-enum Includes {
+package enum Includes {
     /// Without the `@`, in their order; those in code are left out.
     static func words(of text: String) -> [String] {
         var words: [String] = []
@@ -142,8 +144,9 @@ enum Includes {
         return nil
     }
 
-    /// The path below the root that a word names in a file; nil for one that leads out of the repository.
-    static func path(_ word: String, in file: String) -> String? {
+    /// The path below the root that a word, or a symbolic link, names in a file; nil for one that leads out of the
+    /// repository.
+    package static func path(_ word: String, in file: String) -> String? {
         guard !word.hasPrefix("/"), !word.hasPrefix("~"), !word.contains("\\"), word.utf8.count <= 1_000 else {
             return nil
         }

@@ -1,4 +1,5 @@
 package import Pipeline
+package import Results
 
 /// A rule that would have spared a person a correction, as a patch to the repository's instructions for agents.
 ///
@@ -54,6 +55,23 @@ package struct RuleProposal: Sendable, Equatable {
         guard !rules.isEmpty else { return nil }
         let patch = ListPatch(content: content, path: path, heading: heading).adding(rules.map { "- \($0)" })
         return RuleProposal(rules: rules, declarations: declarations, patch: patch, path: path)
+    }
+
+    /// The corrections in the history of a task: what people said to plans, to the work and to the change.
+    ///
+    /// A remark before the first plan is part of the task, and corrects nobody.
+    package static func corrections(in events: [TaskEvent]) -> [Correction] {
+        var hasBegun = false
+        return events.compactMap { event in
+            switch event.what {
+            case .planned, .made:
+                hasBegun = true
+                return nil
+            case .remark(let text): return hasBegun ? .remark(text) : nil
+            case .planRefused(_, let reason?), .refused(let reason?): return hasBegun ? .remark(reason) : nil
+            default: return nil
+            }
+        }
     }
 
     /// One line of the correction's own words; nil for one that is no rule: a question, a thank-you, a merge.

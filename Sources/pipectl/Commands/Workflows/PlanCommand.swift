@@ -44,7 +44,7 @@ struct PlanCommand: AsyncParsableCommand {
         guard let workflow else {
             if json { return try JSONOutput.print(program.description.workflows) }
             for declaration in program.description.workflows { Terminal.print(PlanText.line(for: declaration)) }
-            for landing in program.description.landings ?? [] { Terminal.print(PlanText.line(for: landing)) }
+            for line in PlanText.lines(besides: program.description) { Terminal.print(line) }
             return
         }
         let declaration = try program.declaration(of: workflow)

@@ -21,24 +21,48 @@ struct Validate: AsyncParsableCommand {
 
     func run() async throws {
         let workflows = try await WorkflowFolder.load(folder.path(or: path), state: state.folder())
+        let root = try folder.path(or: path)
         let findings = try await workflows.cache.findings(for: workflows.sources)
         let program = findings.isEmpty ? try await workflows.program() : nil
+        let uncited = uncited(program?.description.rules ?? [], in: root)
         let unlisted = program.map { workflows.sources.unlisted(among: $0.names) } ?? []
         if json {
-            try JSONOutput.print(findings + unlisted.map(\.finding))
+            try JSONOutput.print(findings + uncited + unlisted.map(\.finding))
         } else if let program {
             Terminal.print(
                 "\(Count.text(program.names.count, "workflow")) \(program.names.count == 1 ? "is" : "are") valid: \(program.names.joined(separator: ", "))"
             )
-            for landing in program.description.landings ?? [] { Terminal.print(PlanText.line(for: landing)) }
+            for line in PlanText.lines(besides: program.description) { Terminal.print(line) }
         } else {
             for finding in findings { Terminal.print("\(finding)") }
         }
+        for finding in uncited { Terminal.say("pipectl: \(finding)") }
         for workflow in unlisted { Terminal.say("pipectl: \(workflow.finding)") }
         if !findings.isEmpty {
             throw CommandEnd(
                 code: 2,
                 message: "\(findings.count) mistake\(findings.count == 1 ? "" : "s"); fix workflows/ and try again")
+        }
+    }
+
+    /// A warning for each rule that its file does not state, so that a finding could not cite it.
+    private func uncited(_ rules: [Rule], in root: String) -> [PlanFinding] {
+        rules.compactMap { rule in
+            guard let source = rule.source else { return nil }
+            let path = "\(root)/\(source)"
+            let type = (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
+            guard type == .typeRegular, let content = FileManager.default.contents(atPath: path) else {
+                return PlanFinding(
+                    rule: "rule-source", workflow: "",
+                    message:
+                        "the rule \"\(rule.text)\" says \(source), which is no file here; add it, or leave says: out")
+            }
+            guard rule.citation(in: String(decoding: content, as: UTF8.self)) == nil else { return nil }
+            return PlanFinding(
+                rule: "rule-source", workflow: "",
+                message:
+                    "the rule \"\(rule.text)\" says \(source), but no line there has this text; write the rule there in these words"
+            )
         }
     }
 }
