@@ -94,7 +94,12 @@ extension TasksDeclaration {
             guard !workflow.triggers.contains(where: { $0.event == .schedule }) else { return nil }
             return
                 "tasks begin when \"\(name)\" fails, but no schedule starts it; add on: .schedule(\"0 3 * * *\", on: \"\(branch)\")"
-        case .testFlight, .crashEndpoint, .redTarget: return nil
+        case .testFlight(let testFlight):
+            guard ![testFlight.app, testFlight.keyID].contains("") else {
+                return "tasks from TestFlight need the app's identifier and a key id"
+            }
+            return SecretUse.problem(with: testFlight.key)
+        case .crashEndpoint, .redTarget: return nil
         }
     }
 

@@ -14,6 +14,7 @@ import Testing
     }
     private static let unlisted = Workflow("unlisted", on: .manual) { Step("a", run: "true") }
     private static let tasks = Tasks(by: .claude, mustPass: [test])
+    private static let testFlight = TestFlight(app: "com.example.app", key: "API_KEY", keyID: "ABC")
 
     private func findings(_ tasks: Tasks? = nil, _ rules: [Rule] = []) -> [String] {
         ProgramDescription(
@@ -47,6 +48,8 @@ import Testing
         (tasks.secrets("KEY", "KEY"), "tasks "),
         (tasks.begins(on: .issueLabel(" ")), "tasks "),
         (tasks.begins(on: .scheduledRun("gone")), "tasks "),
+        (tasks.begins(on: .testFlight(TestFlight(app: "", key: "API_KEY", keyID: "ABC"))), "tasks "),
+        (tasks.begins(on: .testFlight(TestFlight(app: "com.example.app", key: "api", keyID: "ABC"))), "tasks "),
         (tasks.begins(on: .scheduledRun("test")), "tasks "),
         (tasks.tells(by: " "), "tasks "),
     ])
@@ -58,7 +61,9 @@ import Testing
         let tasks = Tasks(by: .claude, .codex, mustPass: [Self.test]).reviewed(by: .gemini)
             .skipsApproval(upTo: 2, in: "docs/**").budget(attempts: 3, within: .minutes(20), cost: 5, tokens: 100_000)
             .reaches("api.example.com", "a-b.example.org").secrets("KEY").tells(by: "script/tell")
-            .begins(on: .issueLabel("agent"), .scheduledRun("nightly"), .testFlight, .crashEndpoint, .redTarget)
+            .begins(
+                on: .issueLabel("agent"), .scheduledRun("nightly"), .testFlight(Self.testFlight),
+                .crashEndpoint, .redTarget)
         #expect(findings(tasks, [Rule("no force", forbids: "try!", in: "Sources/**", says: "AGENTS.md")]).isEmpty)
         #expect(findings().isEmpty)
     }

@@ -53,7 +53,7 @@ package enum PlanText {
     private static func words(_ source: TaskSourceRule) -> String {
         switch source {
         case .issueLabel(let label): "issues labelled \(label)"
-        case .testFlight: "TestFlight"
+        case .testFlight(let testFlight): "TestFlight of \(testFlight.app)"
         case .crashEndpoint: "crash reports"
         case .scheduledRun(let workflow): "failures of \(workflow)"
         case .redTarget: "tests that turn red"
