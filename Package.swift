@@ -734,7 +734,7 @@ let package = Package(
                 "Masking", "MCP", "Pages",
                 "Pipeline", "PlanOrder", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox",
                 "Settings", "Signing", "stepinit", "Store", "swift-reader", "SystemCalls", "TerminalText", "TestBasics",
-                "TestIntegrity",
+                "TestIntegrity", "Tasks",
                 "TestReports", "TestSupport", "Watching", "WorkflowPrograms",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

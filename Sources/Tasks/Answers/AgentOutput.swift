@@ -30,7 +30,7 @@ package struct AgentOutput: Sendable, Equatable {
     package init(_ output: some BidirectionalCollection<UInt8>) {
         var lines = output.suffix(Self.bytes)[...]
         if lines.count < output.count, let end = lines.firstIndex(of: UInt8(ascii: "\n")) { lines = lines[end...] }
-        for line in Self.objects(Array(lines)) { read(line) }
+        for object in JSONObjects.beginningLines(of: Array(lines), valueBytes: Self.valueBytes) { read(object) }
         if words == nil, !pieces.isEmpty { words = pieces }
     }
 
@@ -44,35 +44,13 @@ package struct AgentOutput: Sendable, Equatable {
 
     /// The figures of the file `$PIPECTL_TASK_USAGE`: `{"tokens": 1200, "cost": 0.04}`; nil: it has none.
     package static func usage(of file: some BidirectionalCollection<UInt8>) -> TaskSpending? {
-        guard file.count <= valueBytes, let object = objects(Array(file)).first else { return nil }
+        guard file.count <= valueBytes,
+            let object = JSONObjects.beginningLines(of: Array(file), valueBytes: valueBytes).first
+        else { return nil }
         var output = AgentOutput([])
         output.add(tokens: object["tokens"]?.int)
         output.add(cost: object["cost"]?.number)
         return output.spent
-    }
-
-    /// The JSON objects that begin a line.
-    private static func objects(_ bytes: [UInt8]) -> [JSONValue] {
-        var chunk = bytes
-        var source = ByteSource {
-            defer { chunk = [] }
-            return chunk
-        }
-        var objects: [JSONValue] = []
-        while true {
-            var walk = JSONWalk(JSONTokenizer(source, valueLimit: valueBytes, depth: 64))
-            walk.skip(toList: false)
-            switch walk.next() {
-            case .value(_, let token):
-                if let value = walk.take(token) { objects.append(value) }
-            case .finished: return objects
-            case .leave, .broken: break
-            }
-            source = walk.tokens.source
-            // What follows on the line belongs to the object, or to broken text.
-            _ = source.nextLine(limit: 0)
-            guard source.peek() != nil else { return objects }
-        }
     }
 
     private mutating func read(_ event: JSONValue) {

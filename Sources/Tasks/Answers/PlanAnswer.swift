@@ -1,3 +1,4 @@
+import ForeignText
 import Foundation
 package import Results
 
@@ -22,8 +23,8 @@ package enum PlanAnswer {
         static let path = 500
         static let tests = 100
         static let test = 1_000
-        /// Lines that may begin an object.
-        static let starts = 200
+        /// What is kept of one string: more than any may have, so that a longer one is noticed.
+        static let value = 64 << 10
     }
 
     /// The plan in an answer.
@@ -49,7 +50,8 @@ package enum PlanAnswer {
         guard text.contains(where: { !" \n\r\t".utf8.contains($0) }) else {
             throw PlanProblem(.empty, "there was no answer; answer with the JSON object")
         }
-        let objects = objects(in: text)
+        // What an agent says besides may have objects of its own.
+        let objects = JSONObjects.beginningLines(of: text, valueBytes: Limit.value).filter { $0["summary"] != nil }
         var plans: [Draft] = []
         var problem: PlanProblem?
         for object in objects {
@@ -65,75 +67,39 @@ package enum PlanAnswer {
         return try first.plan(version)
     }
 
-    /// The objects that begin a line, each with its braces in balance.
-    private static func objects(in text: [UInt8]) -> [ArraySlice<UInt8>] {
-        var objects: [ArraySlice<UInt8>] = []
-        var starts = 0
-        var index = 0
-        var isLineStart = true
-        while index < text.count, starts < Limit.starts {
-            let byte = text[index]
-            if isLineStart, byte == UInt8(ascii: "{") {
-                starts += 1
-                if let end = end(of: text[index...]) {
-                    objects.append(text[index..<end])
-                    index = end
-                    isLineStart = false
-                    continue
-                }
-            }
-            isLineStart = byte == UInt8(ascii: "\n") || isLineStart && " \r\t".utf8.contains(byte)
-            index += 1
-        }
-        return objects
-    }
-
-    /// Where the object ends that begins the text; nil if it does not end.
-    private static func end(of text: ArraySlice<UInt8>) -> Int? {
-        var (depth, isString, isEscaped) = (0, false, false)
-        for index in text.indices {
-            let byte = text[index]
-            if isString {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else if byte == UInt8(ascii: "\"") {
-                    isString = false
-                }
-                continue
-            }
-            switch byte {
-            case UInt8(ascii: "\""): isString = true
-            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                depth -= 1
-                if depth == 0 { return index + 1 }
-            default: break
-            }
-        }
-        return nil
-    }
-
     /// The object as it was written.
-    private struct Draft: Decodable, Equatable {
+    private struct Draft: Equatable {
         var summary: String
         var approach: String
         var files: [String]
-        var tests: [String]?
-        var tradeoffs: String?
+        var tests: [String]
+        var tradeoffs: String
 
-        static func read(_ object: ArraySlice<UInt8>) throws(PlanProblem) -> Draft {
-            do {
-                return try JSONDecoder().decode(Draft.self, from: Data(object))
-            } catch DecodingError.keyNotFound(let key, _) {
-                throw PlanProblem(.missing, "\"\(key.stringValue)\" is missing; answer with \(form)")
-            } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context) {
-                let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }
-                throw PlanProblem(
-                    .wrongType, "\"\(path.joined(separator: "."))\" has another type; answer with \(form)")
-            } catch {
-                throw PlanProblem(.noObject, "the answer is not valid JSON; answer with \(form)")
+        static func read(_ object: JSONValue) throws(PlanProblem) -> Draft {
+            Draft(
+                summary: try text(object, "summary"), approach: try text(object, "approach"),
+                files: try texts(object, "files"), tests: object["tests"] == nil ? [] : try texts(object, "tests"),
+                tradeoffs: object["tradeoffs"] == nil ? "" : try text(object, "tradeoffs"))
+        }
+
+        private static func text(_ object: JSONValue, _ key: String) throws(PlanProblem) -> String {
+            switch object[key] {
+            case .string(let text): return text
+            case nil: throw PlanProblem(.missing, "\"\(key)\" is missing; answer with \(form)")
+            default: throw PlanProblem(.wrongType, "\"\(key)\" is no text; answer with \(form)")
+            }
+        }
+
+        private static func texts(_ object: JSONValue, _ key: String) throws(PlanProblem) -> [String] {
+            switch object[key] {
+            case .array(let values):
+                let texts = values.compactMap { if case .string(let text) = $0 { text } else { nil as String? } }
+                guard texts.count == values.count else {
+                    throw PlanProblem(.wrongType, "\"\(key)\" has something that is no text; answer with \(form)")
+                }
+                return texts
+            case nil: throw PlanProblem(.missing, "\"\(key)\" is missing; answer with \(form)")
+            default: throw PlanProblem(.wrongType, "\"\(key)\" is no list of texts; answer with \(form)")
             }
         }
 
@@ -141,7 +107,7 @@ package enum PlanAnswer {
             let plan = TaskPlan(
                 version: version, summary: try checked(summary, "summary", Limit.summary, isNeeded: true),
                 approach: try checked(approach, "approach", Limit.text, isNeeded: true), files: try checkedFiles(),
-                tests: try checkedTests(), tradeoffs: try checked(tradeoffs ?? "", "tradeoffs", Limit.text))
+                tests: try checkedTests(), tradeoffs: try checked(tradeoffs, "tradeoffs", Limit.text))
             return plan
         }
 
@@ -173,7 +139,6 @@ package enum PlanAnswer {
         }
 
         private func checkedTests() throws(PlanProblem) -> [String] {
-            let tests = tests ?? []
             guard tests.count <= Limit.tests else {
                 throw PlanProblem(.tooMany, "\"tests\" has \(tests.count) entries; write at most \(Limit.tests)")
             }

@@ -51,5 +51,6 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
         + pages
         + signing
         + crashes
+        + tasks
         + [settingsFile]
 }
