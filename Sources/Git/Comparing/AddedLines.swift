@@ -46,14 +46,12 @@ extension Repository {
                 || file.oldPath.map { isWhole($0, path) } == true
             let bytes = try size(of: id)
             compared += bytes
-            if isNew, bytes <= ObjectBounds.mergedFile, compared < ObjectBounds.compared {
-                file.lines = Self.lines(of: try blob(id))
-            } else if !isNew, bytes <= ObjectBounds.comparedFile, compared < ObjectBounds.compared,
-                try size(of: OID(delta.old_file.id)) <= ObjectBounds.comparedFile
-            {
-                file.lines = try addedLines(diff, number)
-            } else {
+            // Git can't compare with an old version that is too large, either.
+            let others = isNew ? 0 : try size(of: OID(delta.old_file.id))
+            if max(bytes, others) > ObjectBounds.comparedFile || compared > ObjectBounds.compared {
                 file.isTooLarge = true
+            } else {
+                file.lines = isNew ? Self.lines(of: try blob(id)) : try addedLines(diff, number)
             }
             guard body(file) else { return }
         }
