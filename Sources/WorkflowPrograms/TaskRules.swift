@@ -69,11 +69,6 @@ extension TasksDeclaration {
                 do throws(GlobProblem) { _ = try Glob(glob) } catch { problems.append(error.description) }
             }
         }
-        for host in hosts where !Self.isHost(host) {
-            problems.append(
-                "\"\(host)\" is not the name of a host; write reaches(\"api.example.com\"), without https:// and port")
-        }
-        problems += secrets.compactMap(SecretUse.problem)
         if Set(secrets).count < secrets.count { problems.append("tasks name a secret twice; remove one") }
         if let tell, tell.allSatisfy(\.isWhitespace) {
             problems.append("the line that tells reporters is empty; write tells(by: \"script/tell\")")
@@ -115,24 +110,5 @@ extension TasksDeclaration {
             problems.append("tasks must pass it twice; remove one")
         }
         return problems
-    }
-
-    /// A name by RFC 1123 with a dot in it. An address is none: what it belongs to is not known.
-    private static func isHost(_ name: String) -> Bool {
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count > 1, name.utf8.count <= 253, parts.last?.contains(where: \.isLetter) == true else {
-            return false
-        }
-        return parts.allSatisfy { part in
-            (1...63).contains(part.utf8.count) && part.first != "-" && part.last != "-"
-                && part.utf8.allSatisfy { byte in
-                    switch byte {
-                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-                        true
-                    default: false
-                    }
-                }
-        }
     }
 }

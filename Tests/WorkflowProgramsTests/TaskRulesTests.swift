@@ -40,7 +40,7 @@ import Testing
         (tasks.skipsApproval(upTo: 1), "tasks "),
         (tasks.skipsApproval(upTo: 1, in: "["), "tasks "),
         (tasks.reaches("https://api.example.com"), "tasks "),
-        (tasks.reaches("api.example.com:443"), "tasks "),
+        (tasks.reaches("api.example.com:0"), "tasks "),
         (tasks.reaches("127.0.0.1"), "tasks "),
         (tasks.reaches("localhost"), "tasks "),
         (tasks.reaches("*.example.com"), "tasks "),

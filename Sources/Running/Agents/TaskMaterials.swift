@@ -58,11 +58,7 @@ struct TaskMaterials: Sendable {
         let made = material.tries.map { $0.made?.commit }
         let (instructions, patches) = try await withRepository(at: repository.store) {
             store -> ([InstructionFile], [String?]) in
-            let found = AgentFiles.find(touching: touched) { path in
-                (try? store.entry(path, at: target)).map { [.blob, .executable].contains($0.kind) } ?? false
-            } read: { path, most in
-                (try? store.smallFile(path, at: target, atMost: 1 << 20)).map { Array($0.prefix(most)) }
-            }
+            let found = try AgentFiles.find(touching: touched, at: target, in: store)
             let patches = made.map { commit -> String? in
                 guard let commit = commit.flatMap(OID.init(hex:)),
                     let base = try? store.mergeBase(target, commit)
