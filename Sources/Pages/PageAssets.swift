@@ -74,6 +74,8 @@ enum PageAssets {
         .k-done{color:var(--green)}.k-failed{color:var(--red)}.k-waits{color:var(--amber)}.k-underWay{color:var(--link)}
         .lead{font-size:16px;font-weight:600}
         .quote,.diff{background:var(--soft);border-radius:6px;padding:8px 12px;margin:6px 0;white-space:pre-wrap}
+        .quote{font:inherit}.decide form[action$="/approve"] button,.decide form[action$="/land"] button{
+        background:var(--link);border-color:var(--link);color:var(--bg);font-weight:600}
         .scroll>.diff{margin:0;border-radius:0;white-space:pre}.diff>span{display:inline-block;min-width:100%}
         .d-add{background:var(--green-soft)}.d-del{background:var(--red-soft)}.d-at{color:var(--quiet)}
         .dots,.frames{padding-left:20px}.dots{list-style:disc}.frames{list-style:decimal}

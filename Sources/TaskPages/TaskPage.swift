@@ -121,7 +121,8 @@ package struct TaskPage {
         guard let older else { return html }
         html += "<details><summary>What is new since version \(older.version)</summary>\n"
         html += TaskPiece.difference(
-            TaskPlanDifference(from: older, to: plan).text.foreignLines, "Difference to version \(older.version)")
+            TaskPlanDifference(from: older, to: plan).text.foreignLines, "Difference to version \(older.version)",
+            isPatch: false)
         return html + "</details>\n"
     }
 

@@ -47,12 +47,17 @@ package enum TaskPiece {
     static func quote(_ text: String) -> HTML { "<pre class=\"quote\">\(text: text)</pre>\n" }
 
     /// A difference as it stands, with a colour for lines that are added or removed.
-    static func difference(_ lines: some Sequence<String>, _ label: String) -> HTML {
+    ///
+    /// - Parameter isPatch: Whether files have a head of their own, before their first `@@`.
+    static func difference(_ lines: some Sequence<String>, _ label: String, isPatch: Bool = true) -> HTML {
         var html: HTML =
             "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"\(label)\"><pre class=\"diff\">"
+        var isHead = isPatch
         for line in lines {
+            if isPatch, line.hasPrefix("diff --git ") { isHead = true }
+            if line.hasPrefix("@@") { isHead = false }
             let kind: HTML =
-                line.hasPrefix("+") ? "add" : line.hasPrefix("-") ? "del" : line.hasPrefix("@@") ? "at" : ""
+                isHead || line.hasPrefix("@@") ? "at" : line.hasPrefix("+") ? "add" : line.hasPrefix("-") ? "del" : ""
             html += kind.isEmpty ? "<span>\(text: line)</span>\n" : "<span class=\"d-\(kind)\">\(text: line)</span>\n"
         }
         return html + "</pre></div>\n"
