@@ -201,6 +201,7 @@ async def session(bench, mode):
         rerun = await client.call_tool("wait_for_verdict", {"what": str(again.structured_content["run"])})
         check(rerun.structured_content["verdict"] == "failed", "rerun_failed fails again")
         check((await client.call_tool("validate_workflows", {})).structured_content["valid"], "validate_workflows")
+        check((await client.call_tool("list_tasks", {})).structured_content["tasks"] == [], "list_tasks")
 
         # Mend it.
         bench.write({"check.sh": PASSING, "slow.sh": "true\n"})
