@@ -470,6 +470,7 @@ let package = Package(
             dependencies: [
                 "AppStore", "Archive", "CrashReports", "Delivery", "Pipeline", "Results", "Store", "TaskService", "TestBasics",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
             ], swiftSettings: settings),
         .testTarget(
             name: "TasksTests",
