@@ -468,8 +468,8 @@ let package = Package(
         .testTarget(
             name: "TaskServiceTests",
             dependencies: [
-                "AppStore", "Archive", "CrashReports", "Delivery", "Pipeline", "Results", "Store", "TaskService", "TestBasics",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "AppStore", "Archive", "CrashReports", "Delivery", "Pipeline", "Results", "Store", "Tasks", "TaskService",
+                "TestBasics", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ], swiftSettings: settings),
         .testTarget(

@@ -96,6 +96,7 @@ extension Daemon {
         let (bisect, redTests) = (requests.commands.bisect, work.redTests.requests)
         services.append(UntilShutdown { await bisect.run(redTests) })
         services.append(UntilShutdown { [outside, news = board.news] in await outside.run(news) })
+        services.append(UntilShutdown { [taskWatch] in await taskWatch.run() })
         let landing = MergeQueueService(
             watchers: self.watchers, queues: requests.landings.queues, declarations: requests.landings.declarations,
             runs: queue,

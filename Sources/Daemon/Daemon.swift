@@ -17,7 +17,9 @@ public import Logging
 public import Results
 import Secrets
 import Store
+import ForgeConnection
 import Forges
+import SystemPackage
 import TaskService
 
 /// The daemon: owns the state folder, watches repositories, queues runs and takes each to its verdict.
@@ -33,6 +35,8 @@ public final class Daemon: Sendable {
     let work: RunWork
     /// Writes ended runs into `archive.git`.
     let archive: ArchiveService
+    /// Sees what becomes of the changes of tasks.
+    let taskWatch: TaskWatch
     let requests: RequestHandler
     /// Where tasks and the world outside meet.
     let outside: TaskOutside
@@ -70,16 +74,22 @@ public final class Daemon: Sendable {
             queues: MergeQueues(index: state.index), repositories: repositories,
             declarations: LandingDeclarations(definitions: definitions, repositories: repositories, log: log),
             news: board.news, log: log)
+        let delivery = DeliveryService(state, repositories)
         let tasks = TaskParts(
-            state: folder, index: state.index, queue: queue, repositories: repositories, definitions: definitions,
-            landings: landings, crashes: NoCrashReading(), health: health, log: log)
+            state: folder, index: state.index, store: state.archive, queue: queue, definitions: definitions,
+            landings: landings,
+            opener: ForgeChangeOpener(
+                index: state.index, credentials: ForgeCredentialStore(folder: FilePath(folder.forges))),
+            crashes: CrashLookup(
+                index: state.index, archive: state.archive, releases: delivery.folders, scratch: folder.live,
+                toolchain: nil), health: health, log: log)
         let tests = TestQueries(index: state.index, store: state.archive, repositories: repositories)
         let bundles = BundleQuery(index: state.index, store: state.archive, board: board, tests: tests)
         let pipelines = RunPipelines(
             state: state, options: options, tools: tools,
             pool: SlotPool(slots: options.slots, capacities: options.capacities), workspaces: workspaces,
             monitor: RunMonitor(live: board, events: scheduler.events, scheduler: scheduler),
-            waiters: ApprovalWaiters(), delivery: DeliveryService(state, repositories),
+            waiters: ApprovalWaiters(), delivery: delivery,
             bundle: { try await bundles.bundle($0) },
             trials: TaskTrials(
                 runToEnd: { try await queue.runToEnd($0, cancelReason: "the agent that asked for it has ended") },
@@ -101,6 +111,7 @@ public final class Daemon: Sendable {
             runLog: options.runLog, log: log)
         requests = RequestHandler(
             pipelines, queue, fixes, definitions, landings, tasks.requests, bundles, health)
+        taskWatch = tasks.watch
         archive = ArchiveService(store: state.archive, index: state.index, log: log)
         (self.state, self.options, self.log) = (state, options, log)
         try await settle()

@@ -160,6 +160,10 @@ public enum LogCode: String, Sendable, CaseIterable {
     case bisectFailed = "bisect-failed"
     /// The state of a fix; it is in the line's `state`.
     case fixState = "fix-state"
+    /// The state of a task; it is in the line's `state`, and the task's number in `task`.
+    case taskState = "task-state"
+    /// The line that tells reporters of a task what happened did not succeed.
+    case taskTellFailed = "task-tell-failed"
     /// The refs of old fixes could not be removed.
     case fixCleanupFailed = "fix-cleanup-failed"
     /// Something other than a person's request made a task.

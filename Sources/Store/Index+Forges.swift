@@ -84,6 +84,18 @@ extension Index {
         }
     }
 
+    /// Whether a repository is connected with its forge.
+    public func isAtForge(_ repository: String) async throws -> Bool {
+        try await shortRead { db in
+            try Bool.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT EXISTS (
+                            SELECT 1 FROM forge JOIN repository ON repository.id = forge.repository WHERE name = ?)
+                        """), arguments: [repository]) ?? false
+        }
+    }
+
     // MARK: What runs do
 
     /// Runs of `repository` that were never looked at for its forge, or are in another state since; oldest first.

@@ -27,7 +27,8 @@ package struct TaskDeclarations: Sendable {
     package func find(in repository: WatchedRepository) async throws -> Found {
         let rules = try await repositories.rules(for: repository)
         let refs = try await withRepository(at: repository.gitDirectory) { try $0.snapshot(under: "refs/heads/") }
-        guard let target = ProtectedBranches.read(refs, rules).target else {
+        let branches = ProtectedBranches.read(refs, rules)
+        guard let target = branches.target else {
             throw TaskFailure.unusable("\(repository.name) has no branch yet; push one with workflows/ first")
         }
         let missing = TaskFailure.notDeclared(repository: repository.name, branch: target.branch)
@@ -36,7 +37,9 @@ package struct TaskDeclarations: Sendable {
         }
         guard let tree else { throw missing }
         let program = try await definitions.program(at: target.commit, tree: tree, repository)
-        guard let declaration = program.description.tasks else { throw missing }
+        guard var declaration = program.description.tasks else { throw missing }
+        // Everybody who may push can change a branch that is not protected, and this line runs outside of a sandbox.
+        if branches.defaultBranch == nil { declaration.tell = nil }
         guard let tip = refs.refs["refs/heads/\(declaration.branch)"] else {
             throw TaskFailure.unusable(
                 "\(repository.name) has no branch \"\(declaration.branch)\", which its tasks are for; correct Tasks(into:)"

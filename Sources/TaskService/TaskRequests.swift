@@ -12,7 +12,7 @@ package struct TaskRequests: Sendable {
     package let index: Store.Index
     let repositories: KnownRepositories
     let declarations: TaskDeclarations
-    let crashes: any CrashReading
+    let crashes: CrashLookup
     package let files: TaskFiles
     let queue: RunQueue
     /// Does what is due for tasks.
@@ -20,7 +20,7 @@ package struct TaskRequests: Sendable {
 
     package init(
         index: Store.Index, repositories: KnownRepositories, declarations: TaskDeclarations,
-        crashes: any CrashReading, files: TaskFiles, queue: RunQueue, settle: @escaping @Sendable () async -> Void
+        crashes: CrashLookup, files: TaskFiles, queue: RunQueue, settle: @escaping @Sendable () async -> Void
     ) {
         self.index = index
         self.repositories = repositories
@@ -81,20 +81,15 @@ package struct TaskRequests: Sendable {
         let key = draft.key ?? "request \(UUID().uuidString)"
         if let known = try await index.task(withKey: key, repository: repository.name) { return (known, false) }
         let found = try await declarations.find(in: repository)
-        var findings: CrashFindings?
+        var findings: LookedUpCrash?
         if let report = draft.crash {
-            do {
-                findings = try await crashes.findings(
-                    Array(report), version: draft.version, commit: found.commit, in: repository)
-            } catch is CancellationError {
-                throw CancellationError()
-            } catch {
-                throw TaskFailure.unusable(
-                    "the crash report can't be read: \(TerminalText.name("\(error)", limit: 500))")
+            let place = CrashPlace(repository: repository.name, store: repository.store, tip: found.commit)
+            let read = try await crashes.lookUp(Array(report), version: draft.version, in: place)
+            if let known = try await count(read, key: key, isOfPerson: draft.source == .person, place) {
+                await goOn()
+                return (known, false)
             }
-        }
-        if let crash = findings?.crash, let known = try await count(crash, key: key, in: repository.name) {
-            return (known, false)
+            findings = read
         }
         var task = TaskRecord(
             id: 0, repository: repository.name, branch: found.declaration.branch,
@@ -108,27 +103,42 @@ package struct TaskRequests: Sendable {
         task.state = task.rules.planning == .none ? .working : .planning
         task.reason = "it was just added"
         let added = try await index.addTask(task, context: findings?.context, by: actor.name)
-        if added.isNew, let release = findings?.fixedIn {
-            let reason = "the crash is fixed in \(release) already"
+        if added.isNew, let outdated = findings?.outdated {
             try await record(
-                .answered(reason: reason), of: added.task.id, state: .answered, reason: reason, by: nil)
+                .answered(reason: outdated.reason), of: added.task.id, state: .answered, reason: outdated.reason,
+                by: nil)
         }
         await goOn()
         return (try await index.task(added.task.id) ?? added.task, added.isNew)
     }
 
-    /// Counts one more report of a crash that a task is about.
+    /// Counts one more report of a crash that a task is about. A task whose change is in the release that crashed is
+    /// taken up again.
     ///
-    /// - Returns: The task; nil if none is about it, or the last one ended without a change.
-    private func count(_ crash: TaskCrash, key: String, in repository: String) async throws -> TaskRecord? {
-        guard let known = try await index.task(withCrash: crash.signature, repository: repository),
-            ![.refused, .cancelled, .givenUp, .answered].contains(known.state)
-        else { return nil }
+    /// - Returns: The task; nil if the crash is new work.
+    private func count(
+        _ findings: LookedUpCrash, key: String, isOfPerson: Bool, _ place: CrashPlace
+    ) async throws -> TaskRecord? {
+        let known = try await index.task(withCrash: findings.crash.signature, repository: place.repository)
+        guard let known else { return nil }
+        // Who asks again for what was ended without a change wants it to be tried again.
+        if isOfPerson, [.refused, .cancelled, .givenUp, .answered].contains(known.state) { return nil }
+        let release = findings.crash.release
         let count = (known.crash?.count ?? 0) + 1
-        try await index.appendTaskEvent(.seenAgain(count: count, release: crash.release), to: known.id, key: key) {
-            $0.crash?.count += 1
+        let event = try await index.appendTaskEvent(
+            .seenAgain(count: count, release: release), to: known.id, key: key
+        ) { $0.crash?.count += 1 }
+        if event != nil, case .again(let id) = try await crashes.news(of: findings, after: known, in: place) {
+            let reason = "the crash came again in \(release ?? "a release"), which has the change"
+            let next: TaskState = known.rules.planning == .none ? .working : .planning
+            try await index.appendTaskEvent(
+                .reopened(reason: reason), to: id, expecting: [.landed, .released, .delivered]
+            ) { task in
+                task.reopened += 1
+                (task.state, task.reason) = (next, reason)
+                (task.change, task.changeLink, task.landedCommit, task.release) = (nil, nil, nil, nil)
+            }
         }
-        await goOn()
         return try await index.task(known.id)
     }
 

@@ -1,6 +1,7 @@
 package import Control
 package import Store
 package import Git
+import Results
 public import Pipeline
 
 /// Decides which refs are changes: pull requests as forges publish them, and branches that match a pattern.
@@ -14,6 +15,9 @@ public struct ChangeRefs: Sendable, Equatable {
     /// A number means the same change for as long as the daemon knows the repository, even if refs of another form are
     /// pushed later.
     package var numbered: String?
+    /// Whether the repository is connected with its forge. There, a pull request stands for the work on a task; elsewhere
+    /// its branch does.
+    package var isAtForge = false
 
     /// - Throws: ``GlobProblem`` for an invalid pattern.
     public init(branchPatterns: [String] = []) throws(GlobProblem) {
@@ -69,7 +73,8 @@ public struct ChangeRefs: Sendable, Equatable {
     /// Decides from its full name what a ref is.
     public func kind(of ref: String) -> Kind {
         if let name = ChangeRefs.part(of: ref, after: "refs/heads/") {
-            return globs.contains { $0.matches(name) } ? .change(Self.name(ofBranch: name)) : .branch(name)
+            let isTask = !isAtForge && name.hasPrefix(TaskRecord.branchPrefix)
+            return isTask || globs.contains { $0.matches(name) } ? .change(Self.name(ofBranch: name)) : .branch(name)
         }
         if let name = ChangeRefs.part(of: ref, after: "refs/tags/") { return .tag(name) }
         for (prefix, suffix) in ChangeRefs.forges {

@@ -79,6 +79,7 @@ actor RepositoryObserver {
 
     /// Decides which changes have only their number as a name, when changes first exist.
     private func number(_ snapshot: RefSnapshot) async throws {
+        trust.changeRefs.isAtForge = try await index.isAtForge(repository.name)
         guard trust.changeRefs.numbered == nil else { return }
         trust.changeRefs.numbered = try await index.numberedRefs(of: repository.name)
         guard trust.changeRefs.numbered == nil, let numbered = trust.changeRefs.numbering(by: snapshot.refs) else {

@@ -1,5 +1,6 @@
 import Watching
 import Control
+import CrashReports
 import Results
 import Store
 import Archive
@@ -13,6 +14,7 @@ extension RequestError {
         switch error {
         case let error as RequestError: self = error
         case let error as TaskFailure: self = error.requestError
+        case let error as CrashReportError: self.init(.usage, "the crash report can't be used: \(error.description)")
         case let error as ArchiveError:
             self.init(
                 Code(rawValue: error.code.rawValue), error.description,

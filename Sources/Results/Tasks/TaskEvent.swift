@@ -76,6 +76,8 @@ public struct TaskTry: Sendable, Equatable, Codable {
     public var unplanned: [String]
     /// The agent's last words.
     public var summary: String?
+    /// Remarks that came while the agent worked and that it has not read.
+    public var unread: Int?
 
     public init(
         attempt: Int, agent: String, run: RunID, commit: String, ref: String, files: [String], additions: Int,

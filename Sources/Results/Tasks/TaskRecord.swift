@@ -147,6 +147,9 @@ public struct TaskState: RawRepresentable, Sendable, Hashable, Codable {
         .cancelled, .givenUp, .answered,
     ]
 
+    /// Those that are no end.
+    public static let open = Set(all).subtracting(ends)
+
     /// Whether nothing more follows by itself.
     public var isEnded: Bool { Self.ends.contains(self) }
 

@@ -9,7 +9,6 @@ package import Results
 import Sandbox
 package import Store
 import TerminalText
-package import Watching
 
 /// Finds out about a crash what releases, their symbols and the repository say.
 package struct CrashLookup: Sendable {
@@ -146,19 +145,6 @@ package struct CrashLookup: Sendable {
             }
             return code
         }
-    }
-}
-
-extension CrashLookup: CrashReading {
-    package func findings(
-        _ report: [UInt8], version: String?, commit: String, in repository: WatchedRepository
-    ) async throws -> CrashFindings {
-        let place = CrashPlace(repository: repository.name, store: repository.store, tip: commit)
-        let found = try await lookUp(report, version: version, in: place)
-        let earlier = try await index.task(withCrash: found.crash.signature, repository: place.repository)
-        var fixedIn = found.outdated.map(\.version)
-        if case .fixed(_, let release) = try await news(of: found, after: earlier, in: place) { fixedIn = release }
-        return CrashFindings(crash: found.crash, context: found.context, fixedIn: fixedIn)
     }
 }
 

@@ -87,6 +87,7 @@ package struct KnownRepositories: Sendable {
     /// The rules for the runs of a repository, whether it is watched or not.
     package func rules(for repository: WatchedRepository) async throws -> TrustRules {
         var rules = await watchers[repository.name]?.trustRules ?? TrustRules(policy: trust)
+        rules.changeRefs.isAtForge = try await index.isAtForge(repository.name)
         rules.changeRefs.numbered = try await index.numberedRefs(of: repository.name)
         rules.target.remembered = try await index.target(of: repository.name)
         rules.target.missing = try await index.missingTarget(of: repository.name)
