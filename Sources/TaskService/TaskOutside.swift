@@ -36,6 +36,7 @@ package struct TaskOutside: Sendable {
     /// Runs until the task is cancelled.
     package func run(_ news: ChangeNotifier) async {
         await withTaskGroup(of: Void.self) { group in
+            group.addTask { await failures.catchUp() }
             group.addTask { await teller.run(news) }
             group.addTask { await testFlight.run() }
             await group.waitForAll()

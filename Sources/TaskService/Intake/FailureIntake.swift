@@ -36,7 +36,51 @@ package struct FailureIntake: RunListener {
 
     package func receive(_ event: DaemonEvent) async {
         guard case .recorded(let run) = event else { return }
-        await take(run.report, run.request, tests: run.tests)
+        await take(Facts(run.report), run.request, tests: run.tests)
+    }
+
+    /// What a task's text needs of a run.
+    struct Facts: Sendable {
+        var id: RunID
+        var repository: String
+        var workflow: String
+        var branch: String?
+        var head: String
+        var verdict: Verdict
+        var reason: String
+
+        init(_ report: Report) {
+            (id, repository, workflow, branch) = (report.id, report.repository, report.workflow, report.branch)
+            (head, verdict, reason) = (report.head, report.verdict, report.reason)
+        }
+
+        /// Nil for a run that has not ended.
+        init?(_ run: RunSummary) {
+            guard run.state == .ended, let verdict = run.verdict else { return nil }
+            (id, repository, workflow, branch) = (run.id, run.repository, run.workflow, run.branch)
+            (head, self.verdict, reason) = (run.head, verdict, run.reason ?? "")
+        }
+    }
+
+    /// Does what follows from the newest run of each workflow on the targets: a process that was killed may have missed it.
+    func catchUp() async {
+        for name in sources.watched {
+            guard let rules = await sources.rules(of: name), !rules.sources.isEmpty else { continue }
+            do {
+                var seen: Set<String> = []
+                let filter = RunFilter(repository: name, branch: rules.branch, states: [.ended], limit: 100)
+                for summary in try await requests.index.runs(filter) {
+                    guard let run = try await requests.index.run(summary.id), Self.counts(run.request),
+                        let facts = Facts(summary), seen.insert("\(summary.workflow) \(run.request.event)").inserted
+                    else { continue }
+                    await take(facts, run.request, tests: try await requests.index.tests(of: summary.id))
+                }
+            } catch {
+                log.warning(
+                    "\(name): no tasks are made of earlier runs: \(error)",
+                    metadata: .code(.taskFailed, repository: name))
+            }
+        }
     }
 
     package func missed(_ count: Int) async {
@@ -45,7 +89,7 @@ package struct FailureIntake: RunListener {
     }
 
     /// Does what follows from a run. Repeating it changes nothing.
-    func take(_ report: Report, _ request: RunRequest, tests: [TestResult]) async {
+    func take(_ report: Facts, _ request: RunRequest, tests: [TestResult]) async {
         guard let rules = await sources.rules(of: report.repository), report.branch == rules.branch else { return }
         do {
             if request.event == .schedule, rules.sources.contains(.scheduledRun(report.workflow)) {
@@ -61,7 +105,7 @@ package struct FailureIntake: RunListener {
 
     // MARK: Scheduled runs
 
-    private func takeScheduled(_ report: Report, _ tests: [TestResult]) async throws {
+    private func takeScheduled(_ report: Facts, _ tests: [TestResult]) async throws {
         let open = try await open(report.repository) { if case .scheduledRun(let run) = $0 { run } else { nil } }
         var ofWorkflow: [TaskRecord] = []
         for (task, run) in open {
@@ -91,7 +135,7 @@ package struct FailureIntake: RunListener {
 
     // MARK: Tests
 
-    private func takeTests(_ report: Report, _ tests: [TestResult]) async throws {
+    private func takeTests(_ report: Facts, _ tests: [TestResult]) async throws {
         let last = tests.lastAttempts
         let open = try await open(report.repository) { source -> String? in
             if case .redTest(let test, _) = source { test } else { nil }
@@ -121,7 +165,7 @@ package struct FailureIntake: RunListener {
     }
 
     /// The run of the branch before this one.
-    private func runBefore(_ report: Report) async throws -> RunID? {
+    private func runBefore(_ report: Facts) async throws -> RunID? {
         var filter = RunFilter(
             repository: report.repository, workflow: report.workflow, branch: report.branch, states: [.ended],
             verdicts: [.passed, .failed, .flaky], before: report.id, limit: 20)
@@ -144,7 +188,7 @@ package struct FailureIntake: RunListener {
         }
     }
 
-    private func add(_ report: Report, title: String, text: String, source: TaskSource, key: String) async throws {
+    private func add(_ report: Facts, title: String, text: String, source: TaskSource, key: String) async throws {
         var title = title
         while title.utf8.count > TaskDraft.longestTitle { title.removeLast() }
         let (task, isNew) = try await requests.add(
