@@ -235,7 +235,8 @@ let package = Package(
         .target(
             name: "TaskService",
             dependencies: [
-                "AppStore", "Archive", "ChangeOpening", "Concurrency", "Control", "CrashReports", "DaemonLog", "Delivery", "Evaluating",
+                "AppStore", "Archive", "ChangeOpening", "Concurrency", "Control", "CrashReports", "DaemonLog",
+                "Delivery", "Evaluating",
                 "ForgeConnection", "Forges", "Git", "Landing", "Listening", "Pipeline", "Preparing", "Reports",
                 "Results", "Running", "Sandbox", "StateFiles", "Store", "Tasks", "TerminalText", "TestIntegrity",
                 "Watching", "WorkflowPrograms", "Workspaces",
@@ -255,7 +256,8 @@ let package = Package(
                 "Engine",
                 "Evaluating", "ForgeConnection", "Forges", "Listening", "Git", "LandedChanges", "Landing", "MergeQueue",
                 "Pages", "Pipeline", "Preparing", "ProofKeys",
-                "Reports", "Results", "Running", "Sandbox", "Secrets", "StateFiles", "Store", "SystemCalls", "TerminalText",
+                "Reports", "Results", "Running", "Sandbox", "Secrets", "StateFiles", "Store", "SystemCalls",
+                "TerminalText",
                 "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
@@ -342,7 +344,8 @@ let package = Package(
         .target(
             name: "Forges",
             dependencies: [
-                "ChangeOpening", "Concurrency", "DaemonLog", "Diagnostics", "ForgeConnection", "Listening", "Pipeline", "Reports",
+                "ChangeOpening", "Concurrency", "DaemonLog", "Diagnostics", "ForgeConnection", "Listening", "Pipeline",
+                "Reports",
                 "Results", "Store",
                 "TerminalText",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -468,7 +471,8 @@ let package = Package(
         .testTarget(
             name: "TaskServiceTests",
             dependencies: [
-                "AppStore", "Archive", "CrashReports", "Delivery", "Pipeline", "Results", "Store", "Tasks", "TaskService",
+                "AppStore", "Archive", "CrashReports", "Delivery", "Pipeline", "Results", "Store", "Tasks",
+                "TaskService",
                 "TestBasics", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ], swiftSettings: settings),
@@ -478,7 +482,8 @@ let package = Package(
         .testTarget(
             name: "ForgesTests",
             dependencies: [
-                "ChangeOpening", "Diagnostics", "ForgeConnection", "Forges", "Listening", "Pipeline", "Reports", "Results", "Store",
+                "ChangeOpening", "Diagnostics", "ForgeConnection", "Forges", "Listening", "Pipeline", "Reports",
+                "Results", "Store",
                 "TestBasics",
                 "TestForge",
                 "TestSupport",
@@ -486,8 +491,11 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

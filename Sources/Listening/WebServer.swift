@@ -110,7 +110,7 @@ private struct ConnectionContext: RequestContext {
 
 /// Closes a connection whose next request has not arrived in time, however slowly its bytes drip, and one that takes
 /// nothing of what is written to it.
-private final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
+final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
