@@ -92,8 +92,11 @@ final class LivePages: Sendable {
         var readers = 0
         /// Whether a task renders it.
         var isProduced = false
-        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        /// Those that wait, by their numbers, in a part for each second in which they get a sign of life.
+        var waiters = [Waiters](repeating: [:], count: LivePages.quietSeconds)
     }
+
+    fileprivate typealias Waiters = [Int: CheckedContinuation<Void, Never>]
 
     fileprivate struct Shared {
         var pages: [String: Followed] = [:]
@@ -136,7 +139,7 @@ final class LivePages: Sendable {
         }
         wake { shared in
             shared.isClosed = true
-            return shared.pages.keys.flatMap { shared.takeWaiters(of: $0) { _ in true } }
+            return shared.pages.keys.flatMap { shared.takeWaiters(of: $0) }
         }
     }
 
@@ -146,13 +149,14 @@ final class LivePages: Sendable {
         while (try? await Task.sleep(for: .seconds(1))) != nil {
             turn = (turn + 1) % Self.quietSeconds
             wake { [turn] shared in
-                shared.pages.keys.flatMap { shared.takeWaiters(of: $0) { $0 % Self.quietSeconds == turn } }
+                shared.pages.keys.map { shared.takeWaiters(of: $0, in: turn) }
             }
         }
     }
 
-    private func wake(_ choose: (inout Shared) -> [CheckedContinuation<Void, Never>]) {
-        for waiter in shared.withLock({ choose(&$0) }) { waiter.resume() }
+    /// - Parameter choose: It is called with the lock, so it must not take longer because there are many.
+    private func wake(_ choose: (inout Shared) -> [Waiters]) {
+        for waiters in shared.withLock({ choose(&$0) }) { for waiter in waiters.values { waiter.resume() } }
     }
 
     private func produce(
@@ -187,7 +191,7 @@ final class LivePages: Sendable {
         guard isWanted, let page, let new = try? state.with(page) else { return isWanted }
         wake { shared in
             shared.pages[key]?.state = new
-            return shared.takeWaiters(of: key) { _ in true }
+            return shared.takeWaiters(of: key)
         }
         return true
     }
@@ -244,25 +248,34 @@ final class LivePages: Sendable {
                     if Task.isCancelled || shared.isClosed || shared.pages[key]?.state.version != version {
                         return true
                     }
-                    shared.pages[key]?.waiters[number] = continuation
+                    shared.pages[key]?.waiters[number % Self.quietSeconds][number] = continuation
                     return false
                 }
                 if isReady { continuation.resume() }
             }
         } onCancel: {
-            shared.withLock { $0.pages[key]?.waiters.removeValue(forKey: number) }?.resume()
+            shared.withLock { $0.pages[key]?.waiters[number % Self.quietSeconds].removeValue(forKey: number) }?.resume()
         }
     }
 }
 
 extension LivePages.Shared {
-    /// Takes those out of a page's waiters whose number is chosen.
-    fileprivate mutating func takeWaiters(
-        of key: String, where isChosen: (Int) -> Bool
-    ) -> [CheckedContinuation<Void, Never>] {
-        guard let waiters = pages[key]?.waiters, !waiters.isEmpty else { return [] }
-        let chosen = waiters.filter { isChosen($0.key) }
-        pages[key]?.waiters = waiters.filter { !isChosen($0.key) }
-        return Array(chosen.values)
+    /// Takes out all who wait for a page.
+    fileprivate mutating func takeWaiters(of key: String) -> [LivePages.Waiters] {
+        (0..<LivePages.quietSeconds).map { takeWaiters(of: key, in: $0) }
+    }
+
+    /// Takes out those who wait for a page and get a sign of life in this second.
+    fileprivate mutating func takeWaiters(of key: String, in turn: Int) -> LivePages.Waiters {
+        guard pages[key] != nil else { return [:] }
+        return pages[key, default: LivePages.Followed()].waiters[turn].taken()
+    }
+}
+
+extension Dictionary {
+    /// The content, which is gone from here.
+    fileprivate mutating func taken() -> Self {
+        defer { self = [:] }
+        return self
     }
 }
