@@ -11,7 +11,7 @@ import WorkflowPrograms
 struct PreparePhase: Sendable {
     let programs: ProgramCache
     let index: Store.Index
-    let tasks: TaskHistory
+    let tasks: TaskRecords
     let order: RunOrder
     let gate: TreeGate
     /// Whether untrusted definitions may be compiled here: in a sandbox, or because the user allows it without one.

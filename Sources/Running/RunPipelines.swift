@@ -26,7 +26,7 @@ package struct RunPipelines: Sendable {
     /// Makes the bundle, which a fixer reads.
     package let bundle: @Sendable (BundleRequest) async throws -> String
     /// What is known of tasks.
-    let tasks: TaskHistory
+    let tasks: TaskRecords
     /// Starts runs for agents of tasks while they work.
     let trials: TaskTrials?
     package let log: Logger
@@ -46,7 +46,7 @@ package struct RunPipelines: Sendable {
         self.delivery = delivery
         self.bundle = bundle
         self.trials = trials
-        tasks = TaskHistory(state.index, files: state.folder.taskFiles)
+        tasks = TaskRecords(state.index, files: state.folder.taskFiles)
         self.log = log
     }
 

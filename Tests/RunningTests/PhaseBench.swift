@@ -42,7 +42,7 @@ struct PhaseBench {
         sandbox: nil, obstacle: "none here", controlGroups: nil, groupObstacle: nil, users: StepUsers(),
         caches: CacheLocks())
     var options = DaemonOptions(slots: 2)
-    var history = TaskHistory.none
+    var history = TaskRecords.none
     var trials: TaskTrials?
 
     static func with(_ body: (PhaseBench) async throws -> Void) async throws {

@@ -11,7 +11,7 @@ import WorkflowPrograms
 
 /// Collects what the prompts of a task's agents say: its history, and what is read from Git and the archive.
 struct TaskMaterials: Sendable {
-    let history: TaskHistory
+    let history: TaskRecords
     let store: ArchiveStore
     /// Makes the bundle of a run.
     let bundle: @Sendable (BundleRequest) async throws -> String

@@ -140,7 +140,7 @@ struct TaskWorkspace: Sendable {
         return files
     }
 
-    private static func remarks(on task: TaskID, after: Int, _ history: TaskHistory) async -> [AgentRemark] {
+    private static func remarks(on task: TaskID, after: Int, _ history: TaskRecords) async -> [AgentRemark] {
         let events = (try? await history.events(task)) ?? []
         return events.compactMap { event in
             guard event.number > after, case .remark(let text) = event.what else { return nil }

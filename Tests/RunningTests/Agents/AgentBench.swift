@@ -89,8 +89,8 @@ final class AgentBench: Sendable {
     /// What agents asked to have tested.
     var tried: [RunRequest] { state.withLock { $0.trials } }
 
-    private var history: TaskHistory {
-        TaskHistory(
+    private var history: TaskRecords {
+        TaskRecords(
             record: { _ in self.record }, events: { _ in self.state.withLock { $0.events } })
     }
 

@@ -4,7 +4,7 @@ package import Results
 package import Store
 
 /// What the runs of a task's agents need to know of it.
-package struct TaskHistory: Sendable {
+package struct TaskRecords: Sendable {
     package var record: @Sendable (TaskID) async throws -> TaskRecord?
     /// Oldest first.
     package var events: @Sendable (TaskID) async throws -> [TaskEvent]
@@ -39,5 +39,5 @@ package struct TaskHistory: Sendable {
     }
 
     /// No tasks are known.
-    package static let none = TaskHistory(record: { _ in nil }, events: { _ in [] })
+    package static let none = TaskRecords(record: { _ in nil }, events: { _ in [] })
 }
