@@ -84,7 +84,8 @@ package struct CrashLookup: Sendable {
         of report: CrashReport, among all: [ReleaseRecord]
     ) async -> (ReleaseRecord?, DebugFiles, unpacked: String?) {
         let named = Self.release(of: report, among: all)
-        let candidates = named.map { [$0] } ?? Array(all.prefix(Self.mostCompared))
+        // A version that no release has is that of another program, or of a build of somebody's own.
+        let candidates = named.map { [$0] } ?? (report.version == nil ? Array(all.prefix(Self.mostCompared)) : [])
         let own = Set(report.frames.filter(\.isOwn).compactMap(\.image))
         let wanted = report.images.filter { own.contains($0.name) && $0.identifier != nil }
         guard !wanted.isEmpty else { return (named, DebugFiles(), nil) }
