@@ -21,6 +21,7 @@ import ForgeConnection
 import Forges
 import SystemPackage
 import TaskService
+import WorkflowPrograms
 
 /// The daemon: owns the state folder, watches repositories, queues runs and takes each to its verdict.
 ///
@@ -81,8 +82,10 @@ public final class Daemon: Sendable {
             opener: ForgeChangeOpener(
                 index: state.index, credentials: ForgeCredentialStore(folder: FilePath(folder.forges))),
             crashes: CrashLookup(
-                index: state.index, archive: state.archive, releases: delivery.folders, scratch: folder.live,
-                toolchain: nil), health: health, log: log)
+                index: state.index, archive: state.archive, releases: delivery.folders,
+                scratch: "\(folder.path)/symbols",
+                compiler: { [tools] in try? await tools.programs().toolchain.swiftc }),
+            health: health, log: log)
         let tests = TestQueries(index: state.index, store: state.archive, repositories: repositories)
         let bundles = BundleQuery(index: state.index, store: state.archive, board: board, tests: tests)
         let pipelines = RunPipelines(

@@ -8,13 +8,14 @@ public typealias SymbolToolRun =
 /// The names by which the tools that read debug symbols may be installed, the best first.
 public enum SymbolTools {
     /// LLVM's symbolizer: of Swift's toolchain, of the distribution, also with its version.
-    public static func symbolizers(toolchain: String?) -> [String] {
-        let own = toolchain.map { ["\($0)/usr/bin/llvm-symbolizer", "\($0)/bin/llvm-symbolizer"] } ?? []
+    ///
+    /// - Parameter folder: The folder with the programs of Swift's toolchain.
+    public static func symbolizers(in folder: String?) -> [String] {
+        let own = folder.map { ["\($0)/llvm-symbolizer"] } ?? []
         return own + ["llvm-symbolizer"] + (14...22).reversed().map { "llvm-symbolizer-\($0)" }
     }
 
-    public static func demanglers(toolchain: String?) -> [String] {
-        let own = toolchain.map { ["\($0)/usr/bin/swift-demangle", "\($0)/bin/swift-demangle"] } ?? []
-        return own + ["swift-demangle"]
+    public static func demanglers(in folder: String?) -> [String] {
+        (folder.map { ["\($0)/swift-demangle"] } ?? []) + ["swift-demangle"]
     }
 }

@@ -4,13 +4,13 @@ import ForeignText
 /// Gives calls their functions, files and lines from debug symbols.
 public struct Symbolicator: Sendable {
     private let run: SymbolToolRun
-    /// The folder of Swift's toolchain, if it is known.
-    private let toolchain: String?
+    /// The folder with the programs of Swift's toolchain, if it is known.
+    private let tools: String?
     /// Whether Apple's `atos` is there.
     private let hasAtos: Bool
 
-    public init(toolchain: String? = nil, hasAtos: Bool = Self.isMac, run: @escaping SymbolToolRun) {
-        (self.toolchain, self.hasAtos, self.run) = (toolchain, hasAtos, run)
+    public init(tools: String? = nil, hasAtos: Bool = Self.isMac, run: @escaping SymbolToolRun) {
+        (self.tools, self.hasAtos, self.run) = (tools, hasAtos, run)
     }
 
     /// Whether this is a Mac.
@@ -55,7 +55,7 @@ public struct Symbolicator: Sendable {
         guard !mangled.isEmpty else { return report }
         let names = mangled.compactMap { report.frames[$0].function }
         let input = names.joined(separator: "\n") + "\n"
-        for program in SymbolTools.demanglers(toolchain: toolchain) {
+        for program in SymbolTools.demanglers(in: tools) {
             guard let output = await run(program, ["--simplified"], input) else { continue }
             let lines = output.split(separator: "\n", omittingEmptySubsequences: false).prefix(names.count)
             guard lines.count == names.count else { continue }
@@ -83,7 +83,7 @@ public struct Symbolicator: Sendable {
             arguments.append("--default-arch=\(architecture)")
         }
         let input = addresses.map(hex).joined(separator: "\n") + "\n"
-        for program in SymbolTools.symbolizers(toolchain: toolchain) {
+        for program in SymbolTools.symbolizers(in: tools) {
             guard let output = await run(program, arguments, input) else { continue }
             if let places = SymbolPlace.ofLLVM(output, count: offsets.count) { return places }
         }

@@ -17,20 +17,21 @@ package struct CrashLookup: Sendable {
     private let releases: ReleaseFolders
     /// A folder for what is unpacked, which is removed at the end.
     private let scratch: String
-    private let symbolicator: Symbolicator
+    private let compiler: @Sendable () async -> String?
 
     /// - Parameters:
     ///   - releases: The folders with the files of releases.
     ///   - scratch: A folder of the daemon on a disk with room.
-    ///   - toolchain: The folder of Swift's toolchain, for its symbolizer; nil: only what `PATH` has.
+    ///   - compiler: The path of Swift's compiler, beside which its symbolizer may be; nil: only `PATH` is searched.
     package init(
-        index: Store.Index, archive: ArchiveStore, releases: ReleaseFolders, scratch: String, toolchain: String?
+        index: Store.Index, archive: ArchiveStore, releases: ReleaseFolders, scratch: String,
+        compiler: @escaping @Sendable () async -> String?
     ) {
         self.index = index
         self.archive = archive.reading(index)
         self.releases = releases
         self.scratch = scratch
-        symbolicator = Symbolicator(toolchain: toolchain, run: SymbolTool.run)
+        self.compiler = compiler
     }
 
     /// Reads a report and looks it up.
@@ -42,7 +43,10 @@ package struct CrashLookup: Sendable {
         if read.version == nil { read.version = version.map { TerminalText.name($0, limit: 100) } }
         let all = try await index.versions(of: place.repository, limit: Self.mostReleases)
         let (release, files, unpacked) = await releaseAndSymbols(of: read, among: all)
-        let report = await symbolicator.symbolicated(read, with: files)
+        let tools = await compiler().map {
+            URL(fileURLWithPath: $0).resolvingSymlinksInPath().deletingLastPathComponent()
+        }
+        let report = await Symbolicator(tools: tools?.path, run: SymbolTool.run).symbolicated(read, with: files)
         // The tools have read them.
         if let unpacked { try? FileManager.default.removeItem(atPath: unpacked) }
         let newer = release.flatMap { found in all.first { $0.state != .yanked && $0.version != found.version } }

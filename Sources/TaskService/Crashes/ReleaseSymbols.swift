@@ -30,6 +30,7 @@ struct ReleaseSymbols: Sendable {
     ) async -> (DebugFiles, folder: String?) {
         let candidates = candidates(release, artifacts)
         guard !candidates.isEmpty else { return (DebugFiles(), nil) }
+        removeLeftovers()
         let folder = "\(scratch)/symbols-\(UUID().uuidString)"
         guard
             (try? FileManager.default.createDirectory(
@@ -51,6 +52,17 @@ struct ReleaseSymbols: Sendable {
             if isEnough(found) { break }
         }
         return (found, folder)
+    }
+
+    /// Removes what a process that was killed has unpacked.
+    private func removeLeftovers() {
+        let files = FileManager.default
+        for name in (try? files.contentsOfDirectory(atPath: scratch)) ?? [] where name.hasPrefix("symbols-") {
+            let changed = try? files.attributesOfItem(atPath: "\(scratch)/\(name)")[.modificationDate] as? Date
+            if let changed, changed.timeIntervalSinceNow < -3_600 {
+                try? files.removeItem(atPath: "\(scratch)/\(name)")
+            }
+        }
     }
 
     private func with(_ files: DebugFiles, _ change: @escaping @Sendable (inout DebugFiles) -> Void) async -> DebugFiles

@@ -63,7 +63,8 @@ import Testing
 
         var lookup: CrashLookup {
             CrashLookup(
-                index: index, archive: archive, releases: releases, scratch: folder["scratch"], toolchain: nil)
+                index: index, archive: archive, releases: releases, scratch: folder["scratch"],
+                compiler: { nil })
         }
 
         func findings(_ report: String, tip: String? = nil) async throws -> LookedUpCrash {
