@@ -33,12 +33,12 @@ extension Sample {
             attempt: 1, agent: text, run: 1, commit: commit(2), ref: "r", files: [text, "other"], additions: 1,
             deletions: 2, unplanned: ["other"], summary: text)
         let all: [TaskEvent.What] = [
-            .created, .planned(plan(1), run: 1), .remark(text), .planned(plan(2), run: 1),
-            .planApproved(version: 2, reason: text), .made(made), .reproduced(run: 1, attempt: 1, tests: [text]),
+            .created, .planned(plan: plan(1), run: 1), .remark(text: text), .planned(plan: plan(2), run: 1),
+            .planApproved(version: 2, reason: text), .made(attempt: made), .reproduced(run: 1, attempt: 1, tests: [text]),
             .checked(run: 1, attempt: 1, verdict: .failed, reason: text), .chosen(attempt: 1, reason: text),
-            .changeOpened(name: text, link: text, commit: commit(2)), .remark(text),
+            .changeOpened(name: text, link: text, commit: commit(2)), .remark(text: text),
             .rulesProposed(patch: "+\(text)\n"),
-            .told(text), .landingFailed(reason: text),
+            .told(what: text), .landingFailed(reason: text),
         ]
         return TaskView(
             task: task,

@@ -35,7 +35,7 @@ import Testing
     @Test func `events have numbers without gaps, and change the record with them`() async throws {
         let index = try Self.index()
         let id = try await index.addTask(Self.task("a")).task.id
-        try await index.appendTaskEvent(.remark("smaller"), to: id, by: "ada")
+        try await index.appendTaskEvent(.remark(text: "smaller"), to: id, by: "ada")
         let event = try await index.appendTaskEvent(.landingAsked, to: id, expecting: [.planning]) {
             $0.state = .landing
         }
@@ -51,7 +51,7 @@ import Testing
         let id = try await index.addTask(Self.task("a")).task.id
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<50 {
-                group.addTask { try await index.appendTaskEvent(.remark("\(number)"), to: id) }
+                group.addTask { try await index.appendTaskEvent(.remark(text: "\(number)"), to: id) }
             }
             try await group.waitForAll()
         }
@@ -79,7 +79,7 @@ import Testing
         #expect(try await index.dueTasks() == [id])
         try await index.setTaskDue(id, at: nil)
         #expect(try await index.dueTasks().isEmpty)
-        try await index.appendTaskEvent(.remark("smaller"), to: id)
+        try await index.appendTaskEvent(.remark(text: "smaller"), to: id)
         #expect(try await index.dueTasks() == [id])
         try await index.setTaskDue(id, at: Date(timeIntervalSince1970: 6_000))
         #expect(try await index.dueTasks().isEmpty)

@@ -56,9 +56,9 @@ import Testing
         #expect(landed?.what == "landed" && landed?.event == 9 && landed?.reporter == "ada")
         let opened = TaskTeller.news(Self.event(8, .changeOpened(name: "7", link: "https://x", commit: "c")), task)
         #expect(opened?.what == "ready" && opened?.link == "https://x")
-        #expect(TaskTeller.news(Self.event(2, .made(Self.made(1))), task) == nil)
-        #expect(TaskTeller.told(Self.event(10, .told("event 9, landed, by the line of the repository"))) == 9)
-        #expect(TaskTeller.told(Self.event(10, .told("a comment at the forge"))) == nil)
+        #expect(TaskTeller.news(Self.event(2, .made(attempt: Self.made(1))), task) == nil)
+        #expect(TaskTeller.told(Self.event(10, .told(what: "event 9, landed, by the line of the repository"))) == 9)
+        #expect(TaskTeller.told(Self.event(10, .told(what: "a comment at the forge"))) == nil)
     }
 
     @Test func `the change was opened by what came last, and not before the task was taken up again`() {
@@ -77,7 +77,7 @@ import Testing
         let known = TaskFacts.Known(
             task: Self.record(),
             events: [
-                Self.event(1, .created), Self.event(2, .made(made)),
+                Self.event(1, .created), Self.event(2, .made(attempt: made)),
                 Self.event(3, .reproduced(run: 4, attempt: 1, tests: ["Cart/a"])),
                 Self.event(4, .checked(run: 5, attempt: 1, verdict: .passed, reason: "")),
                 Self.event(5, .checked(run: 6, attempt: 2, verdict: .failed, reason: "")),

@@ -53,11 +53,11 @@ enum TaskSamples {
 
     /// From the crash to the delivery.
     static let whole: [(by: String?, what: TaskEvent.What)] = [
-        ("ada", .created), (nil, .planned(plan(1), run: 20)), ("ada", .remark("Say so in a comment.")),
-        (nil, .planned(plan(2), run: 21)), ("ada", .planApproved(version: 2, reason: "good")),
-        (nil, .made(made(1))), (nil, .reproduced(run: 31, attempt: 1, tests: ["CartTests/empty()"])),
+        ("ada", .created), (nil, .planned(plan: plan(1), run: 20)), ("ada", .remark(text: "Say so in a comment.")),
+        (nil, .planned(plan: plan(2), run: 21)), ("ada", .planApproved(version: 2, reason: "good")),
+        (nil, .made(attempt: made(1))), (nil, .reproduced(run: 31, attempt: 1, tests: ["CartTests/empty()"])),
         (nil, .checked(run: 32, attempt: 1, verdict: .passed, reason: "all steps passed")),
-        (nil, .checked(run: 33, attempt: 1, verdict: .failed, reason: "1 finding")), (nil, .made(made(2))),
+        (nil, .checked(run: 33, attempt: 1, verdict: .failed, reason: "1 finding")), (nil, .made(attempt: made(2))),
         (nil, .reproduced(run: 34, attempt: 2, tests: ["CartTests/empty()"])),
         (nil, .checked(run: 35, attempt: 2, verdict: .passed, reason: "all steps passed")),
         (nil, .checked(run: 36, attempt: 2, verdict: .passed, reason: "nothing found")),

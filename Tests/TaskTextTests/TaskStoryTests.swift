@@ -95,7 +95,7 @@ import Testing
                 task.crash?.title = hostile
             },
             TaskSamples.events([
-                (hostile, .remark(hostile)), (nil, .made(TaskSamples.made(1, unplanned: [hostile]))),
+                (hostile, .remark(text: hostile)), (nil, .made(attempt: TaskSamples.made(1, unplanned: [hostile]))),
                 (nil, .rulesProposed(patch: hostile)),
             ]))
         let report = TaskReport(story)

@@ -50,7 +50,7 @@ import Testing
         way.start()
         way.endPlan(1)
         way.settle()
-        way.add(.remark("smaller, please"))
+        way.add(.remark(text: "smaller, please"))
         #expect(way.begun == ["plan 2 of task 12"])
         way.start()
         way.endPlan(2)
@@ -63,7 +63,7 @@ import Testing
     @Test func `A remark that came while the agent planned is for the next version`() {
         var way = Way()
         way.start()
-        way.add(.remark("and the tests"))
+        way.add(.remark(text: "and the tests"))
         way.endPlan(1)
         way.settle()
         #expect(way.begun == ["plan 2 of task 12"])
@@ -299,19 +299,19 @@ import Testing
         var way = Way.working { $0.attempts = 1 }
         way.endWork(1)
         way.settle()
-        way.add(.remark("name it better"))
+        way.add(.remark(text: "name it better"))
         #expect(way.begun == ["work 2 of task 12"])
         #expect(way.roles.first?.base == 1)
     }
 
     @Test func `A remark that the agent has read needs no other try; one that it has not read does`() {
         var way = Way.working()
-        way.add(.remark("name it better"))
+        way.add(.remark(text: "name it better"))
         way.endWork(1)
         way.settle()
         #expect(way.begun == ["check of work 1 of task 12"])
         way = Way.working()
-        way.add(.remark("name it better"))
+        way.add(.remark(text: "name it better"))
         way.endWork(1, unread: 1)
         way.settle()
         #expect(way.begun == ["work 2 of task 12"])
@@ -319,7 +319,7 @@ import Testing
 
     @Test func `A remark on a ready change begins work on top of it, with its own attempts`() {
         var way = Way.ready { $0.attempts = 1 }
-        way.add(.remark("name it better"))
+        way.add(.remark(text: "name it better"))
         #expect(way.begun == ["work 2 of task 12"])
         #expect(way.roles.first?.base == 1)
         way.start()

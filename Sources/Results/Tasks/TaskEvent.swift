@@ -23,16 +23,16 @@ public struct TaskEvent: Sendable, Equatable, Codable {
         case created
         /// The same crash was reported again.
         case seenAgain(count: Int, release: String?)
-        case planned(TaskPlan, run: RunID)
+        case planned(plan: TaskPlan, run: RunID)
         /// The agent's answer was no plan.
         case planFailed(run: RunID, reason: String)
         /// What a person, or a comment at the forge, says to a plan, to work that goes on, or to the change.
-        case remark(String)
+        case remark(text: String)
         /// `version` is that of the plan.
         case planApproved(version: Int, reason: String?)
         case planRefused(version: Int, reason: String?)
         /// An agent's try ended with a commit.
-        case made(TaskTry)
+        case made(attempt: TaskTry)
         /// An agent's try ended without one.
         case tryFailed(agent: String, attempt: Int, run: RunID, reason: String)
         /// The tests of a try, alone on the target.
@@ -49,7 +49,7 @@ public struct TaskEvent: Sendable, Equatable, Codable {
         case released(version: String, run: RunID)
         case delivered(version: String, to: String)
         /// The reporter was told something.
-        case told(String)
+        case told(what: String)
         case rulesProposed(patch: String)
         case gaveUp(reason: String)
         case refused(reason: String?)

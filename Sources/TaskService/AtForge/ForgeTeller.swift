@@ -65,7 +65,7 @@ struct ForgeTeller: Sendable {
             .want(in: task.repository, index)
         guard Self.toldStates.contains(task.state) else { return }
         try await index.appendTaskEvent(
-            .told("issue #\(issue): \(task.state.title)"), to: task.id,
+            .told(what: "issue #\(issue): \(task.state.title)"), to: task.id,
             key: "told \(task.id) \(task.state.rawValue) \(task.reopened)")
     }
 

@@ -151,7 +151,7 @@ package struct TaskForge: Sendable {
     private func say(_ text: String, to id: TaskID, by who: String, since date: Date?) async throws {
         if let date {
             let isSaid = try await requests.index.taskEvents(of: id).contains { event in
-                event.what == .remark(text) && event.by == who && event.at >= date
+                event.what == .remark(text: text) && event.by == who && event.at >= date
             }
             if isSaid { return }
         }

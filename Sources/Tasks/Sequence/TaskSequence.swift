@@ -51,7 +51,7 @@ package struct TaskSequence: Sendable {
                 return .planFailed(run: run.id, reason: run.outcome?.reason ?? run.reason)
             }
             plan.version = (history.plan?.version ?? 0) + 1
-            return .planned(plan, run: run.id)
+            return .planned(plan: plan, run: run.id)
         case .working:
             guard var made = run.outcome?.made else {
                 return .tryFailed(
@@ -59,7 +59,7 @@ package struct TaskSequence: Sendable {
             }
             (made.attempt, made.run, made.agent) = (attempt, run.id, role.agent ?? made.agent)
             made.unread = run.outcome?.unread
-            return .made(made)
+            return .made(attempt: made)
         case .reproducing: return reproduction(run, verdict)
         case .checking, .reviewing:
             if run.saysNothing, countAlike(run) < Self.repetitions { return nil }

@@ -60,7 +60,7 @@ final class AgentBench: Sendable {
             let bench = AgentBench(phases, secrets: secrets.keys.sorted())
             bench.add(.created)
             let plan = TaskPlan(version: 1, summary: "", approach: "", files: ["file"], tests: [], tradeoffs: "")
-            bench.add(.planned(plan, run: 1))
+            bench.add(.planned(plan: plan, run: 1))
             bench.add(.planApproved(version: 1, reason: nil))
             try await body(bench)
         }

@@ -27,7 +27,7 @@ import Watching
 
     @Test func `remarks are there`() async throws {
         try await AgentBench.with { bench in
-            bench.add(.remark("prefer small steps"))
+            bench.add(.remark(text: "prefer small steps"))
             let ended = try await bench.work(call("remarks", "{}") + "echo x > file")
             #expect(ended.result?.made != nil, "\(bench.log)")
             #expect(bench.log.contains("prefer small steps"))

@@ -43,7 +43,7 @@ import WorkflowPrograms
     @Test func `work: a further try goes on top of the one that it mends`() async throws {
         try await AgentBench.with { bench in
             let first = try #require(try await bench.work("echo one > one").result?.made)
-            bench.add(.made(first))
+            bench.add(.made(attempt: first))
             let second = try await bench.work("test -e one; echo two > two", attempt: 2, onTopOf: first)
             let reason = second.outcome.reason
             let made = try #require(second.result?.made, "\(reason)")
@@ -111,7 +111,7 @@ import WorkflowPrograms
 
     @Test func `work: the agent is told what it is to do, and what it used is read`() async throws {
         try await AgentBench.with { bench in
-            bench.add(.remark("prefer small steps"))
+            bench.add(.remark(text: "prefer small steps"))
             let ended = try await bench.work(
                 """
                 cat > seen; grep -q 'Total is wrong' seen; grep -q 'prefer small steps' seen
@@ -136,7 +136,7 @@ import WorkflowPrograms
                 echo done > file
                 """)
             try await eventually { FileManager.default.fileExists(atPath: "\(bench.phases.folder)/began") }
-            bench.add(.remark("use the other queue"))
+            bench.add(.remark(text: "use the other queue"))
             let verdict = try await ended.outcome.verdict
             #expect(verdict == .passed)
         }

@@ -46,7 +46,7 @@ import Testing
         #expect(try await index.openForgeItems(of: "shop").map(\.version) == versions)
 
         let plan = TaskPlan(version: 1, summary: "Check it", approach: "x", files: [], tests: [], tradeoffs: "")
-        try await index.appendTaskEvent(.planned(plan, run: 4), to: asked.id) { $0.state = .planWaits }
+        try await index.appendTaskEvent(.planned(plan: plan, run: 4), to: asked.id) { $0.state = .planWaits }
         try await teller.tell(&told)
         try await teller.tell(&none)
         let note = try #require(try await things(index)["task \(asked.id) at issue 9"])

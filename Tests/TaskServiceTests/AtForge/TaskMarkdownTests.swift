@@ -26,7 +26,7 @@ import Testing
             attempt: 1, agent: "robo", run: 5, commit: String(repeating: "b", count: 40), ref: "refs/x",
             files: files, additions: 3, deletions: 1, unplanned: files, summary: words)
         let all: [TaskEvent.What] = [
-            .created, .planned(plan, run: 4), .planApproved(version: 2, reason: nil), .made(made),
+            .created, .planned(plan: plan, run: 4), .planApproved(version: 2, reason: nil), .made(attempt: made),
             .reproduced(run: 6, attempt: 1, tests: [words]),
             .checked(run: 7, attempt: 1, verdict: .passed, reason: words), .chosen(attempt: 1, reason: "the only one"),
         ]

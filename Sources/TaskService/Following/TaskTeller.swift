@@ -69,7 +69,7 @@ package struct TaskTeller: Sendable {
                 if attempt < Self.mostFailures { try await Task.sleep(for: .seconds(attempt)) }
             }
             let end = failure.isEmpty ? "by the line of the repository" : "not told: \(failure)"
-            try await index.appendTaskEvent(.told("event \(event.number), \(news.what), \(end)"), to: task.id)
+            try await index.appendTaskEvent(.told(what: "event \(event.number), \(news.what), \(end)"), to: task.id)
         }
     }
 
