@@ -148,7 +148,7 @@ struct RuleProposalTests {
     @Test func `the history of a task has the corrections`() {
         let plan = TaskPlan(version: 1, summary: "S", approach: "A", files: ["a"], tests: [], tradeoffs: "")
         let what: [TaskEvent.What] = [
-            .created, .remark("it is about carts"), .planned(plan, run: 1), .remark("one"),
+            .created, .remark(text: "it is about carts"), .planned(plan: plan, run: 1), .remark(text: "one"),
             .planRefused(version: 1, reason: "two"), .planRefused(version: 1, reason: nil), .landingAsked,
         ]
         let events = what.enumerated().map {

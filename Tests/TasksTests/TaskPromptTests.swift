@@ -50,7 +50,7 @@ struct TaskPromptTests {
         .redTest("Cart/total \(order)", run: 3),
     ])
     func `the words of strangers are data`(_ source: TaskSource) throws {
-        var material = TaskMaterial(task(source, Self.order), [event(1, .planned(plan, run: 1))])
+        var material = TaskMaterial(task(source, Self.order), [event(1, .planned(plan: plan, run: 1))])
         (material.context, material.files, material.base) = (Self.order, [Self.order], 1)
         material.tries = [
             TaskMaterial.Earlier(
@@ -74,7 +74,7 @@ struct TaskPromptTests {
 
     @Test func `what people ask for and remark is the task`() throws {
         let material = TaskMaterial(
-            task(), [event(1, .planned(plan, run: 1)), event(2, .remark("Use a guard."), by: "bo")])
+            task(), [event(1, .planned(plan: plan, run: 1)), event(2, .remark(text: "Use a guard."), by: "bo")])
         let lines = try outside(TaskPrompt.working(material, minutes: 5))
         #expect(lines.contains("Mend the total."))
         #expect(lines.contains { $0.hasPrefix("bo, on plan 1: Use a guard.") })
@@ -83,19 +83,19 @@ struct TaskPromptTests {
     @Test func `the history tells what counts`() throws {
         let newer = TaskPlan(version: 2, summary: "S", approach: "A", files: ["a"], tests: [], tradeoffs: "")
         var events = [
-            event(1, .planFailed(run: 1, reason: "no JSON")), event(2, .planned(plan, run: 2)),
+            event(1, .planFailed(run: 1, reason: "no JSON")), event(2, .planned(plan: plan, run: 2)),
             event(3, .planApproved(version: 1, reason: nil)),
         ]
         #expect(TaskMaterial(task(), Array(events.prefix(1))).planProblem == "no JSON")
         #expect(TaskMaterial(task(), events).isApproved)
-        events += [event(4, .planned(newer, run: 3)), event(5, .planApproved(version: 1, reason: nil))]
+        events += [event(4, .planned(plan: newer, run: 3)), event(5, .planApproved(version: 1, reason: nil))]
         let material = TaskMaterial(task(), events)
         #expect(material.plan == newer)
         #expect(!material.isApproved, "the approval is for what was seen")
         #expect(material.planProblem == nil)
         events += [
-            event(6, .made(made(1))), event(7, .checked(run: 4, attempt: 1, verdict: .passed, reason: "fine")),
-            event(8, .made(made(2))), event(9, .checked(run: 5, attempt: 2, verdict: .failed, reason: "red")),
+            event(6, .made(attempt: made(1))), event(7, .checked(run: 4, attempt: 1, verdict: .passed, reason: "fine")),
+            event(8, .made(attempt: made(2))), event(9, .checked(run: 5, attempt: 2, verdict: .failed, reason: "red")),
             event(10, .notReproduced(run: 6, attempt: 1, reason: "it passes")),
             event(11, .tryFailed(agent: "ours", attempt: 3, run: 7, reason: "time")),
         ]
@@ -115,7 +115,7 @@ struct TaskPromptTests {
 
     @Test func `every part has a limit of its own`() {
         let much = String(repeating: "word ", count: 400_000)
-        var material = TaskMaterial(task(.person, much), [event(1, .remark(much)), event(2, .remark("the last word"))])
+        var material = TaskMaterial(task(.person, much), [event(1, .remark(text: much)), event(2, .remark(text: "the last word"))])
         material.context = much
         material.plan = TaskPlan(
             version: 1, summary: much, approach: much, files: Array(repeating: "f", count: 10_000), tests: [much],

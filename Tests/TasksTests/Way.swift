@@ -51,7 +51,7 @@ struct Way {
 
     static func ready(_ change: (inout TasksDeclaration) -> Void = { _ in }) -> Way {
         var way = Way(change)
-        way.add(.planned(Way.plan(1), run: 100))
+        way.add(.planned(plan: Way.plan(1), run: 100))
         way.add(.planApproved(version: 1, reason: nil))
         way.start()
         way.endWork(1)
@@ -154,7 +154,7 @@ struct Way {
             case .begin: if !startOne(), let first = live.first { end(first, isGood: true) }
             case .wait(.planWaits, _):
                 let isLiked = Int.random(in: 0..<3, using: &numbers) > 0
-                add(isLiked ? .planApproved(version: plans.last ?? 0, reason: nil) : .remark("again"))
+                add(isLiked ? .planApproved(version: plans.last ?? 0, reason: nil) : .remark(text: "again"))
             case .wait(.ready, _), .follow, .done: return
             case .wait: if let first = live.first { end(first, isGood: true) } else { return }
             case .open(let made): add(.changeOpened(name: task.changeBranch, link: nil, commit: made.commit))

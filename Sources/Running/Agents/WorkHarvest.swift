@@ -15,6 +15,8 @@ import Pipeline
 struct WorkHarvest: Sendable {
     /// The largest file, in bytes.
     static let mostFileBytes = 16 << 20
+    /// The largest tracked file whose content is compared where its stamp differs, in bytes.
+    static let mostComparedBytes = 256 << 20
 
     /// The commit of the workspace, and the commit on top of which the work is put.
     let tested: OID
@@ -159,6 +161,7 @@ struct WorkHarvest: Sendable {
                 harvest.leftOut += 1
                 continue
             }
+            if try isUnchanged(path, old, before.entries[path], new, in: view, store) { continue }
             let name = String(decoding: path, as: UTF8.self)
             if let problem = FixPaths.problem(path, of: words.work) ?? words.problem(name) {
                 throw Refusal(path, problem)
@@ -188,6 +191,23 @@ struct WorkHarvest: Sendable {
             throw Refusal("it removes more than \(FixLimits.files) files")
         }
         return harvest
+    }
+
+    /// Whether a tracked file has its content still. Its stamp may differ all the same: a fresh workspace is given to
+    /// the step's user after the first scan.
+    private func isUnchanged(
+        _ path: [UInt8], _ old: TreeEntry?, _ before: WorkspaceScan.Entry?, _ new: WorkspaceScan.Entry?,
+        in view: String, _ store: Repository
+    ) throws -> Bool {
+        guard let old, let before, let new, new.kind == .file, before.kind == .file, new.bytes == before.bytes,
+            before.bytes <= Self.mostComparedBytes,
+            (old.kind == .executable) == new.isExecutable
+        else { return false }
+        let copy = "\(scratch)/same-\(UInt32.random(in: 0 ... .max))"
+        defer { unlink(copy) }
+        // No larger than the tracked file, whose size is the repository's own.
+        try WorkspaceScan.copy(String(decoding: path, as: UTF8.self), of: view, to: copy, atMost: before.bytes)
+        return try store.createBlob(fromFile: copy) == old.id
     }
 
     /// The file's content in `store`. It is copied first, because the file may change while it is read.
