@@ -24,7 +24,7 @@ public enum PlanWords {
         var lines = plan.summary.foreignLines
         for part in parts(plan) {
             lines += ["", "## \(part.title)", ""]
-            lines += part.text.foreignLines
+            if !part.text.isEmpty { lines += part.text.foreignLines }
             lines += part.items.map { "- \($0)" }
         }
         return lines

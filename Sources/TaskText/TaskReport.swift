@@ -96,7 +96,8 @@ public struct TaskReport: Sendable {
 
     /// Foreign text of several lines, each indented.
     private func quoted(_ text: String, most: Int) -> [String] {
-        let lines = text.foreignLines
+        var lines = text.foreignLines
+        while lines.last?.allSatisfy(\.isWhitespace) == true { lines.removeLast() }
         return indented(Array(lines.prefix(most)))
             + (lines.count > most ? ["  and \(lines.count - most) more lines"] : [])
     }

@@ -257,7 +257,7 @@ private struct StageMaker {
         guard let first = places.first else { return TaskStage(.delivery, .open) }
         return TaskStage(
             .delivery, task.state == .delivered ? .done : .underWay, at: first.0,
-            "to \(places.map(\.1).joined(separator: ", "))")
+            places.map(\.1).joined(separator: ", "))
     }
 
     private var end: TaskStage? {

@@ -42,7 +42,7 @@ public enum TaskWords {
     /// What the agents have used; empty where it is nothing.
     public static func spent(_ spent: TaskSpending) -> String {
         var words: [String] = []
-        if spent.seconds > 0 { words.append("\(Figures.duration(spent.seconds.rounded())) of agents") }
+        if spent.seconds >= 1 { words.append("\(Figures.duration(spent.seconds.rounded())) of agents") }
         if let tokens = spent.tokens { words.append(Figures.count(tokens, "token")) }
         if let cost = spent.cost { words.append(String(format: "%.2f US dollars", cost)) }
         return words.joined(separator: ", ")
@@ -74,7 +74,7 @@ public enum TaskWords {
         case .landingFailed(let reason): "it did not land" + after(reason)
         case .landed(let commit): "it landed as \(commit.prefix(10))"
         case .released(let version, let run): "version \(version) of run \(run) has it"
-        case .delivered(let version, let place): "version \(version) reached \(place)"
+        case .delivered(let version, let place): "version \(version) is published \(place)"
         case .told(let text): "the reporter was told: \(text)"
         case .rulesProposed: "a rule was proposed for the instructions of agents"
         case .gaveUp(let reason): "given up" + after(reason)

@@ -106,6 +106,10 @@ package actor TaskCoordinator {
                 try await record(what, known)
                 return true
             }
+            if let what = try await changes.proposal(for: known) {
+                try await record(what, known)
+                return true
+            }
             if task.state == .released, try await changes.isDelivered(task) {
                 try await note(.delivered, "version \(task.release ?? "") has reached its users", task)
             }
@@ -166,7 +170,7 @@ package actor TaskCoordinator {
         case .landingFailed(let reason): (.ready, reason)
         case .landed(let commit): (.landed, "landed as \(commit.prefix(10))")
         case .released(let version, _): (.released, "version \(version) has it")
-        case .delivered(let version, let to): (nil, "version \(version) was delivered to \(to)")
+        case .delivered(let version, let to): (nil, "version \(version) is published \(to)")
         case .gaveUp(let reason): (.givenUp, reason)
         case .refused(let reason): (.refused, reason ?? "refused")
         case .planRefused(_, let reason): (.refused, reason ?? "the plan was refused")

@@ -44,12 +44,12 @@ struct TaskShow: AsyncParsableCommand {
         }
         if plan {
             let text = PlanWords.lines(newest).joined(separator: "\n") + "\n"
-            return Terminal.put(TerminalText.lines(text))
+            return Terminal.put(Self.safe(text))
         }
         guard let older = story.plans.dropLast().last else {
             throw CommandEnd(code: 2, message: "task \(task.task) has one version of its plan; --plan prints it")
         }
-        Terminal.put(TerminalText.lines(TaskPlanDifference(from: older, to: newest).text))
+        Terminal.put(Self.safe(TaskPlanDifference(from: older, to: newest).text))
     }
 
     private func printPatch() async throws {
@@ -59,6 +59,8 @@ struct TaskShow: AsyncParsableCommand {
         }
         guard !text.isEmpty else { throw CommandEnd(code: 2, message: "task \(id) has no try yet") }
         // For `git apply` the bytes as they are: a patch that was cleaned for a terminal would differ.
-        Terminal.put(Terminal.outputIsTerminal ? TerminalText.lines(text) : text)
+        Terminal.put(Terminal.outputIsTerminal ? Self.safe(text) : text)
     }
+
+    private static func safe(_ text: String) -> String { TerminalText.clean(text.utf8, colours: false) }
 }
