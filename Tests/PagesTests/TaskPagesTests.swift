@@ -34,7 +34,8 @@ extension Sample {
             deletions: 2, unplanned: ["other"], summary: text)
         let all: [TaskEvent.What] = [
             .created, .planned(plan: plan(1), run: 1), .remark(text: text), .planned(plan: plan(2), run: 1),
-            .planApproved(version: 2, reason: text), .made(attempt: made), .reproduced(run: 1, attempt: 1, tests: [text]),
+            .planApproved(version: 2, reason: text), .made(attempt: made),
+            .reproduced(run: 1, attempt: 1, tests: [text]),
             .checked(run: 1, attempt: 1, verdict: .failed, reason: text), .chosen(attempt: 1, reason: text),
             .changeOpened(name: text, link: text, commit: commit(2)), .remark(text: text),
             .rulesProposed(patch: "+\(text)\n"),

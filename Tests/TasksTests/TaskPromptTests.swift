@@ -115,7 +115,8 @@ struct TaskPromptTests {
 
     @Test func `every part has a limit of its own`() {
         let much = String(repeating: "word ", count: 400_000)
-        var material = TaskMaterial(task(.person, much), [event(1, .remark(text: much)), event(2, .remark(text: "the last word"))])
+        var material = TaskMaterial(
+            task(.person, much), [event(1, .remark(text: much)), event(2, .remark(text: "the last word"))])
         material.context = much
         material.plan = TaskPlan(
             version: 1, summary: much, approach: much, files: Array(repeating: "f", count: 10_000), tests: [much],

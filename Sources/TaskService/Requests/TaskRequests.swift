@@ -225,7 +225,8 @@ package struct TaskRequests: Sendable {
         let state = view.task.state
         // A change that is in line is left alone; the remark can be made again when it has come back.
         try await decide(
-            .remark(text: text), of: view, in: [.planning, .planWaits, .working, .checking, .ready], wanted: "remarked on",
+            .remark(text: text), of: view, in: [.planning, .planWaits, .working, .checking, .ready],
+            wanted: "remarked on",
             next: state == .planWaits ? .planning : state == .ready ? .working : nil, reason: "there is a remark",
             by: actor)
         return try await show(id)
