@@ -62,6 +62,9 @@ struct ProvidePhase: Sendable {
             throw EarlyVerdict(verdict: .infrastructure, reason: error.reason)
         }
         do {
+            if task.request.isOfWorker, let local = place.place as? LocalPlace {
+                try await offThread { try local.giveWorkspace() }
+            }
             return Provided(
                 place: place, secrets: secrets, reviews: reviews,
                 fix: try await fixer.begin(
@@ -111,6 +114,11 @@ struct ProvidePhase: Sendable {
 
     /// Records that no step needed a workspace, so the run leaves no snapshot.
     func skip(_ task: RunTask, _ prepared: RunPreparation) async { await places.skip(prepared.preparedRun(task)) }
+}
+
+extension RunRequest {
+    /// Whether an agent's files are taken as a commit.
+    fileprivate var isOfWorker: Bool { fix?.isMaking == true || task?.part == .working }
 }
 
 /// The source of runs' secrets.

@@ -97,8 +97,9 @@ import Testing
         try await index.setTaskDue(id, at: nil)
         let role = TaskRole(task: id, part: .planning, attempt: 1, agent: "one")
         var request = RunRequest(
-            repository: "shop", workflow: "test", event: .manual, ref: "refs/heads/main", branch: "main", head: "c0",
-            definitionCommit: "c0", kind: .task(role), nonce: role.nonce, subject: "task \(id)",
+            repository: "shop", workflow: "test", event: .manual, ref: "refs/heads/main", branch: "main",
+            head: Sample.commit(1), definitionCommit: Sample.commit(1), kind: .task(role), nonce: role.nonce,
+            subject: "task \(id)",
             concurrency: .queue(max: 10))
         let run = try await index.enqueue(request).run.id
         #expect(try await index.enqueue(request).isNew == false)

@@ -92,6 +92,13 @@ extension LocalPlace {
         for owned in plain + [home, temporary] { try Ownership.give(owned.string, to: user) }
     }
 
+    /// Makes the steps' user the owner of the workspace now rather than when the first step starts: a change of owner is
+    /// a change of each file, for whoever compares the files before with those that an agent leaves.
+    package func giveWorkspace() throws {
+        guard let user = runSandbox?.user, workspaceMount == nil else { return }
+        try Ownership.give(workspace.string, to: user)
+    }
+
     /// Links the caches of a plan into the home that steps see, which must be empty.
     func linkCaches(of plan: Plan, _ runSandbox: RunSandbox) throws {
         for use in plan.steps.flatMap(\.caches) where use.path.hasPrefix("~/") {

@@ -13,7 +13,9 @@ package enum Ownership {
     ///
     /// Use it only for folders that nobody else has written to yet, or that nobody can write to any more.
     package static func give(_ folder: String, to user: StepUser) throws {
-        try FolderWalk.visit(folder) { parent, name, _ in
+        try FolderWalk.visit(folder) { parent, name, info in
+            // The change time of what belongs to the user already stays.
+            if info.st_uid == user.user, info.st_gid == user.group { return }
             guard fchownat(parent, name, user.user, user.group, AT_SYMLINK_NOFOLLOW) == 0 else {
                 throw Errno(rawValue: errno)
             }

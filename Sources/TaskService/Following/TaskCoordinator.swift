@@ -158,7 +158,7 @@ package actor TaskCoordinator {
         runs.queue.board.news.tellAll()
         guard let state, let reason else { return }
         log.notice(
-            "task \(id) is \(state.title): \(TerminalText.name(reason, limit: 500))",
+            "task \(id): \(state.title): \(TerminalText.name(reason, limit: 500))",
             metadata: .code(
                 .taskState, repository: task.repository, ["state": state.rawValue, "task": String(id)]))
     }

@@ -116,7 +116,7 @@ enum Tasking {
     }
 
     static func ask(_ bench: Bench, _ arguments: [String]) async throws {
-        let ended = try await bench.command([Bench.pipectl] + arguments)
+        let ended = try await bench.command([Bench.pipectl] + arguments, in: bench.repository)
         guard ended.code == 0 else { throw Bench.Failure(description: "\(arguments): \(ended.errors)") }
     }
 }
