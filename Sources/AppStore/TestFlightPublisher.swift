@@ -18,12 +18,7 @@ package struct TestFlightPublisher: Publisher {
         _ options: TestFlight, key: String, http: HTTPClient, root: String? = nil, pauses: AppStorePauses = .init()
     ) throws {
         self.options = options
-        do {
-            let tokens = try AppStoreTokens(key: key, keyID: options.keyID, issuer: options.issuer)
-            client = AppStoreClient(root: root ?? AppStoreClient.apple, tokens: tokens, http: http, pauses: pauses)
-        } catch let error as AppStoreError {
-            throw error.problem
-        }
+        client = try AppStoreClient(options, key: key, http: http, root: root, pauses: pauses)
     }
 
     /// How its requests are sent.

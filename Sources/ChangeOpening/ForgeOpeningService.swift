@@ -21,7 +21,8 @@ package protocol ForgeOpeningService: Sendable {
 extension ForgeOpening {
     /// Cuts title and text to what a forge takes.
     package mutating func fit(_ bodyLimit: Int) {
-        title = TerminalText.name(title, limit: 200)
+        let line = title.split(whereSeparator: \.isNewline).joined(separator: " ")
+        title = TerminalText.name(line, limit: 200)
         body = MarkdownText.cut(body, bytes: bodyLimit)
     }
 }

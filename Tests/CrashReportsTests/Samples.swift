@@ -82,8 +82,8 @@ enum Samples {
 
         0                        0x00007fcb9d56df7f _assertionFailure(_:_:file:line:flags:) + 302 in libswiftCore.so
         1 [ra] [inlined] [system] 0x00005600be4ba0f1 Array.subscript.getter in Shop at /<compiler-generated>
-        2 [ra]                   0x00005600be4ba111 Cart.total(at:) + 64 in Shop at /work/src/shop/Sources/Shop/Cart.swift:42:54
-        3 [ra]                   0x00005600be4b98b0 closure #1 in Checkout.pay() + 47 in Shop at /work/src/shop/Sources/Shop/Checkout.swift:9:96
+        2 [ra]                   0x00005600be4ba111 Cart.total(at:) + 64 in Shop at /home/dev/shop/Sources/Shop/Cart.swift:42:54
+        3 [ra]                   0x00005600be4b98b0 closure #1 in Checkout.pay() + 47 in Shop at /home/dev/shop/Sources/Shop/Checkout.swift:9:96
         4 [ra] [system]          0x00005600be4ba009 static Main.$main() + 8 in Shop at //<compiler-generated>
         ...
 
@@ -93,7 +93,7 @@ enum Samples {
 
         Images (12 omitted):
 
-        0x00005600be4b8000\u{2013}0x00005600be4ba9b8 9c9b64f5530bbb2e2747f63ddd62eaa2e7207352 Shop            /work/src/shop/.build/debug/Shop
+        0x00005600be4b8000\u{2013}0x00005600be4ba9b8 9c9b64f5530bbb2e2747f63ddd62eaa2e7207352 Shop            /home/dev/shop/.build/debug/Shop
         0x00007fcb9d400000\u{2013}0x00007fcb9d9d2d40 b521f25fdeacf504eca83d97c7308e8fc11be729 libswiftCore.so /usr/lib/swift/linux/libswiftCore.so
 
         Backtrace took 0.04s
@@ -109,13 +109,13 @@ enum Samples {
         Thread 0 \u{1B}[90m"Shop"\u{1B}[39m crashed:
 
         \u{1B}[90m0\u{1B}[39m \u{1B}[32m0x00007f042616df7f\u{1B}[39m \u{1B}[96m_assertionFailure(_:_:file:line:flags:)\u{1B}[39m + 302 in libswiftCore.so
-        1 \u{1B}[96mCart.total(at:)\u{1B}[39m\u{1B}[37m + 64\u{1B}[39m in \u{1B}[36mShop\u{1B}[39m at \u{1B}[33m/work/src/shop/Sources/Shop/Cart.swift:42:54\u{1B}[39m
+        1 \u{1B}[96mCart.total(at:)\u{1B}[39m\u{1B}[37m + 64\u{1B}[39m in \u{1B}[36mShop\u{1B}[39m at \u{1B}[33m/home/dev/shop/Sources/Shop/Cart.swift:42:54\u{1B}[39m
 
             41\u{2502} func total(at i: Int) -> Int {
             42\u{2502}     items[i] in Cart at /tmp/x.swift:1
               \u{2502}          \u{25B2}
 
-        2 closure #1 in Checkout.pay() + 47 in Shop at /work/src/shop/Sources/Shop/Checkout.swift:9:96
+        2 closure #1 in Checkout.pay() + 47 in Shop at /home/dev/shop/Sources/Shop/Checkout.swift:9:96
 
         Backtrace took 0.61s
         """
@@ -128,10 +128,10 @@ enum Samples {
               "description": "_assertionFailure(_:_:file:line:flags:) + 623", "image": "libswiftCore.so" },
             { "kind": "returnAddress", "address": "0x00005600be4ba111", "symbol": "$s4Shop4CartV5total2atS2i_tF", "offset": 64,
               "description": "Cart.total(at:) + 64", "image": "Shop",
-              "sourceLocation": { "file": "/work/src/shop/Sources/Shop/Cart.swift", "line": 42, "column": 54 } },
+              "sourceLocation": { "file": "/home/dev/shop/Sources/Shop/Cart.swift", "line": 42, "column": 54 } },
             { "kind": "returnAddress", "address": "0x00005600be4b98b0", "description": "closure #1 in Checkout.pay() + 47", "image": "Shop",
-              "sourceLocation": { "file": "/work/src/shop/Sources/Shop/Checkout.swift", "line": 9, "column": 96 } } ] } ],
-          "images": [ { "name": "Shop", "buildId": "9c9b64f5530bbb2e2747f63ddd62eaa2e7207352", "path": "/work/src/shop/Shop",
+              "sourceLocation": { "file": "/home/dev/shop/Sources/Shop/Checkout.swift", "line": 9, "column": 96 } } ] } ],
+          "images": [ { "name": "Shop", "buildId": "9c9b64f5530bbb2e2747f63ddd62eaa2e7207352", "path": "/home/dev/shop/Shop",
             "baseAddress": "0x00005600be4b8000", "endOfText": "0x00005600be4ba9b8" } ], "backtraceTime": 0.008 }
         """
 
@@ -151,8 +151,8 @@ enum Samples {
         Received signal 4. Backtrace:
         0x55f9abdef472, Backtrace.(printBacktrace in _B82A8C0ED7C904841114FDF244F9E58E)(signal: Swift.Int32) -> () at /work/.build/checkouts/swift-backtrace/Sources/Backtrace/Backtrace.swift:66
         0x7f66da7c741f
-        0x55f9ab8f1485, Shop.Cart.total(at: Swift.Int) -> Swift.Int at /work/src/shop/Sources/Shop/Cart.swift:42
-        0x55f9ab8dc82b, closure #1 () -> () in Shop.Checkout.pay() -> () at /work/src/shop/Sources/Shop/Checkout.swift:9
+        0x55f9ab8f1485, Shop.Cart.total(at: Swift.Int) -> Swift.Int at /home/dev/shop/Sources/Shop/Cart.swift:42
+        0x55f9ab8dc82b, closure #1 () -> () in Shop.Checkout.pay() -> () at /home/dev/shop/Sources/Shop/Checkout.swift:9
         """
 
     static let address = """
@@ -161,17 +161,17 @@ enum Samples {
         ==1234==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000010 at pc 0x0000004a1b2c bp 0x7ffe sp 0x7ffd
         READ of size 4 at 0x602000000010 thread T0
             #0 0x4a1b2c in __asan_memcpy (/work/shop+0x4a1b2c) (BuildId: 0011223344556677)
-            #1 0x4c3f10 in cart::total(int, char const*) const /work/src/shop/src/cart.cc:12:5
-            #2 0x4c4000 in operator/(cart const&, int) /work/src/shop/src/my cart.cc:3
+            #1 0x4c3f10 in cart::total(int, char const*) const /home/dev/shop/src/cart.cc:12:5
+            #2 0x4c4000 in operator/(cart const&, int) /home/dev/shop/src/my cart.cc:3
             #3 0x4c4100 in main src/main.cc:7:9
             #4 0x7f12 in __libc_start_main (/lib/x86_64-linux-gnu/libc.so.6+0x29d8f)
 
         0x602000000010 is located 0 bytes inside of 4-byte region
         freed by thread T0 here:
             #0 0x4a0 in free (/work/shop+0x4a0)
-            #1 0x4c5 in cart::clear() /work/src/shop/src/cart.cc:99:1
+            #1 0x4c5 in cart::clear() /home/dev/shop/src/cart.cc:99:1
 
-        SUMMARY: AddressSanitizer: heap-use-after-free /work/src/shop/src/cart.cc:12:5 in cart::total(int, char const*) const
+        SUMMARY: AddressSanitizer: heap-use-after-free /home/dev/shop/src/cart.cc:12:5 in cart::total(int, char const*) const
         """
 
     static let thread = """
@@ -179,7 +179,7 @@ enum Samples {
         WARNING: ThreadSanitizer: data race (pid=99)
           Write of size 8 at 0x7b04 by thread T1:
             #0 Cart.total.setter Cart.swift:5 (shop+0x1234) (BuildId: 00112233445566778899)
-            #1 thread_main /work/src/shop/Sources/Shop/main.swift:9 (shop+0x99)
+            #1 thread_main /home/dev/shop/Sources/Shop/main.swift:9 (shop+0x99)
 
           Previous read of size 8 at 0x7b04 by main thread:
             #0 Cart.total.getter Cart.swift:4 (shop+0x1200)
@@ -187,7 +187,7 @@ enum Samples {
         """
 
     static let undefined = """
-        /work/src/shop/src/cart.c:14:9: runtime error: signed integer overflow: 2147483647 + 1 cannot be represented in type 'int'
-        SUMMARY: UndefinedBehaviorSanitizer: undefined-behavior /work/src/shop/src/cart.c:14:9
+        /home/dev/shop/src/cart.c:14:9: runtime error: signed integer overflow: 2147483647 + 1 cannot be represented in type 'int'
+        SUMMARY: UndefinedBehaviorSanitizer: undefined-behavior /home/dev/shop/src/cart.c:14:9
         """
 }
