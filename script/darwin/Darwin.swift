@@ -37,6 +37,18 @@ extension sockaddr_un {
         set {}
     }
 }
+extension sockaddr_in {
+    public var sin_len: UInt8 {
+        get { 0 }
+        set {}
+    }
+}
+extension sockaddr_in6 {
+    public var sin6_len: UInt8 {
+        get { 0 }
+        set {}
+    }
+}
 public struct msghdr {
     public var msg_name: UnsafeMutableRawPointer?
     public var msg_namelen: socklen_t = 0
