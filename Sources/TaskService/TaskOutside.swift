@@ -9,6 +9,9 @@ package struct TaskOutside: Sendable {
     /// The value of a secret of a repository; nil: it is not set.
     package typealias Secret = @Sendable (_ name: String, _ repository: String) async throws -> [UInt8]?
 
+    /// The time from the daemon's start to the first look for what happened while none listened.
+    private static let firstPause = Duration.seconds(60)
+
     package let forge: TaskForge
     package let failures: FailureIntake
     private let teller: ForgeTeller
@@ -36,9 +39,13 @@ package struct TaskOutside: Sendable {
     /// Runs until the task is cancelled.
     package func run(_ news: ChangeNotifier) async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await failures.catchUp() }
             group.addTask { await teller.run(news) }
-            group.addTask { await testFlight.run() }
+            group.addTask {
+                // Both compile workflows, perhaps. The first minute is for what the daemon watches.
+                guard (try? await Task.sleep(for: Self.firstPause)) != nil else { return }
+                await failures.catchUp()
+                await testFlight.run()
+            }
             await group.waitForAll()
         }
     }

@@ -19,13 +19,13 @@ struct RuleTests {
     }
 
     private static let rule =
-        #"Rule("no networking in views", forbids: "URLSession|import Network", in: "Views/**", says: "AGENTS.md")"#
+        #"Rule("no networking in views", forbids: "URLSession|import Network", in: "Views/**", says: "docs/rules.md")"#
 
     @Test(.timeLimit(.minutes(3)))
     func `a change that breaks a rule fails, and the finding cites the rule`() async throws {
         let files = [
             "workflows/x.swift": Self.definition(Self.rule),
-            "AGENTS.md": "# Shop\n\n- No networking in views: ask the model.\n",
+            "docs/rules.md": "# Shop\n\n- No networking in views: ask the model.\n",
             "Views/Cart.swift": "// URLSession was here before\n",
         ]
         try await Bench.with(files) { bench in
@@ -36,7 +36,7 @@ struct RuleTests {
                     1,
                     [
                         "Views/Cart.swift": "// URLSession was here before\nlet session = URLSession.shared\n",
-                        "AGENTS.md": "# Shop\n",
+                        "docs/rules.md": "# Shop\n",
                     ])
                 try await daemon.event(.runEnded, run: 1)
                 let run = try await bench.run(1)
@@ -44,7 +44,7 @@ struct RuleTests {
                 let report = try await bench.pipectl("report", "1").output
                 #expect(report.contains("no networking in views"), "\(report)")
                 #expect(report.contains("Views/Cart.swift:2"), "\(report)")
-                #expect(report.contains("AGENTS.md:3"), "\(report)")
+                #expect(report.contains("docs/rules.md:3"), "\(report)")
 
                 try await bench.change(2, ["Model.swift": "let session = URLSession.shared\n"])
                 try await daemon.event(.runEnded, run: 2)
@@ -55,10 +55,11 @@ struct RuleTests {
 
     @Test(.timeLimit(.minutes(3)))
     func `validate says which rules can't be used or cited`() async throws {
-        try await Bench.with(["workflows/x.swift": Self.definition(Self.rule), "AGENTS.md": "Be nice.\n"]) { bench in
+        try await Bench.with(["workflows/x.swift": Self.definition(Self.rule), "docs/rules.md": "Be nice.\n"]) {
+            bench in
             let uncited = try await bench.pipectl("validate")
             #expect(uncited.code == 0)
-            #expect(uncited.output.contains("rule: no networking in views (AGENTS.md)"), "\(uncited.output)")
+            #expect(uncited.output.contains("rule: no networking in views (docs/rules.md)"), "\(uncited.output)")
             #expect(uncited.errors.contains("[rule-source]"), "\(uncited.errors)")
         }
         let wrong = #"Rule("a", forbids: "(?=x)"), Rule("b", forbids: "x", in: "[")"#
