@@ -149,7 +149,7 @@ enum Samples {
 
     static let package = """
         Received signal 4. Backtrace:
-        0x55f9abdef472, Backtrace.(printBacktrace in _B82A8C0ED7C904841114FDF244F9E58E)(signal: Swift.Int32) -> () at /work/.build/checkouts/swift-backtrace/Sources/Backtrace/Backtrace.swift:66
+        0x55f9abdef472, Backtrace.(printBacktrace in _B82A8C0ED7C904841114FDF244F9E58E)(signal: Swift.Int32) -> () at /home/dev/.build/checkouts/swift-backtrace/Sources/Backtrace/Backtrace.swift:66
         0x7f66da7c741f
         0x55f9ab8f1485, Shop.Cart.total(at: Swift.Int) -> Swift.Int at /home/dev/shop/Sources/Shop/Cart.swift:42
         0x55f9ab8dc82b, closure #1 () -> () in Shop.Checkout.pay() -> () at /home/dev/shop/Sources/Shop/Checkout.swift:9
@@ -160,7 +160,7 @@ enum Samples {
         =================================================================
         ==1234==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000010 at pc 0x0000004a1b2c bp 0x7ffe sp 0x7ffd
         READ of size 4 at 0x602000000010 thread T0
-            #0 0x4a1b2c in __asan_memcpy (/work/shop+0x4a1b2c) (BuildId: 0011223344556677)
+            #0 0x4a1b2c in __asan_memcpy (/home/dev/shop+0x4a1b2c) (BuildId: 0011223344556677)
             #1 0x4c3f10 in cart::total(int, char const*) const /home/dev/shop/src/cart.cc:12:5
             #2 0x4c4000 in operator/(cart const&, int) /home/dev/shop/src/my cart.cc:3
             #3 0x4c4100 in main src/main.cc:7:9
@@ -168,7 +168,7 @@ enum Samples {
 
         0x602000000010 is located 0 bytes inside of 4-byte region
         freed by thread T0 here:
-            #0 0x4a0 in free (/work/shop+0x4a0)
+            #0 0x4a0 in free (/home/dev/shop+0x4a0)
             #1 0x4c5 in cart::clear() /home/dev/shop/src/cart.cc:99:1
 
         SUMMARY: AddressSanitizer: heap-use-after-free /home/dev/shop/src/cart.cc:12:5 in cart::total(int, char const*) const

@@ -230,7 +230,7 @@ struct BaseTests {
                 _ = try await bench.git(["reset", "-q", "--hard", good])
                 try await bench.change(1, ["b.txt": "b\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.pipectl("wait", "1").output.contains("passed"))
+                #expect(try await bench.pipectl("wait", "#1").output.contains("passed"))
                 let run = try #require(try await bench.runs().first { $0.change == "1" })
                 #expect(try await bench.report(run.id).base?.commit == good)
                 #expect(try await !log(bench, run.id).contains("bad"))
@@ -240,7 +240,7 @@ struct BaseTests {
                 #expect(try await bench.pipectl("wait", next).output.contains("passed"))
                 try await bench.change(2, ["c.txt": "c\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.pipectl("wait", "2").output.contains("passed"))
+                #expect(try await bench.pipectl("wait", "#2").output.contains("passed"))
                 let later = try #require(try await bench.runs().first { $0.change == "2" })
                 #expect(try await bench.report(later.id).base?.commit == next)
             }

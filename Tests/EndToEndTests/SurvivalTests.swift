@@ -69,7 +69,7 @@
                 func base(ofChange number: Int, inRun id: RunID) async throws -> RunID? {
                     try await bench.change(number, ["check.sh": "echo \(number)\n"])
                     _ = try await bench.pipectl("notify")
-                    _ = try await bench.pipectl("logs", "\(id)", "--follow")
+                    try await bench.ended(id)
                     let report = try await bench.report(id)
                     #expect(report.verdict == .passed && report.change != nil)
                     return report.base?.run
