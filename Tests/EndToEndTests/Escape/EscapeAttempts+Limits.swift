@@ -36,7 +36,7 @@ struct GreedyAttempt: Sendable {
             prints: "filling", says: ["workspace: 48.0 MiB limit reached by step check"]),
         // Files to which no path leads, or none that the daemon's user may follow.
         GreedyAttempt(
-            name: "disk-unlinked", script: "@PROBE@ unlinked 12", prints: "unlinked: 96 MiB",
+            name: "disk-unlinked", script: "echo filling; @PROBE@ unlinked 12", prints: "filling",
             says: ["workspace: 48.0 MiB limit reached by step check"]),
         GreedyAttempt(
             name: "disk-shut",
@@ -51,8 +51,8 @@ struct GreedyAttempt: Sendable {
             says: ["terminals: 64 limit reached by the run", "exit code 1"]),
         // Too deep for a measurement that descends folder by folder.
         GreedyAttempt(
-            name: "disk-deep", script: "@PROBE@ deep d 400; sleep 40",
-            prints: "done", says: ["workspace: 256 folders deep limit reached by step check"]),
+            name: "disk-deep", script: "echo digging; @PROBE@ deep d 400; sleep 40",
+            prints: "digging", says: ["workspace: 256 folders deep limit reached by step check"]),
         GreedyAttempt(
             name: "one-file", script: "echo writing; exec head -c 90000000 /dev/zero > large", prints: "writing",
             says: ["file size: 16.0 MiB limit reached by step check"]),
