@@ -27,6 +27,14 @@ import Testing
         try String(contentsOf: docs.appendingPathComponent(page), encoding: .utf8)
     }
 
+    /// A block of a page as declarations at the top of a file, so that all blocks of the page are compiled together.
+    private static func declarations(_ number: Int, _ block: String) -> String {
+        if block.hasPrefix("static ") { return "enum Members\(number) {\n\(block)}\n" }
+        // A step or a command alone stands for a place in a workflow behind a gate.
+        if block.contains(/^[A-Z]\w*\(/) { return "func example\(number)(gate: Step) -> Any {\n\(block)}\n" }
+        return block.replacing(/(?m)^@main struct \w+/, with: "struct Page\(number)")
+    }
+
     @Test func `every language has a page`() throws {
         let pages = try Self.pages
         for language in ["swift", "xcode", "python", "javascript", "c-and-cpp", "rust", "go"] {
@@ -37,12 +45,13 @@ import Testing
     @Test(arguments: try pages) func `the workflows of a page compile and can be planned`(page: String) async throws {
         let blocks = try Self.text(of: page).components(separatedBy: "```swift\n").dropFirst()
             .map { $0.components(separatedBy: "```")[0] }
-            .enumerated().map { $1.hasPrefix("static ") ? "enum Members\($0) {\n\($1)}\n" : $1 }
-        // A page that explains `@main` shows it; here all workflows of a page are in one set.
-        let text = blocks.joined(separator: "\n").replacing(/(?m)^@main [^\n]*\{\n(?: [^\n]*\n)*\}$/, with: "")
-            .replacing(/(?m)^@main .*$/, with: "")
+        var text = blocks.enumerated().map(Self.declarations).joined(separator: "\n")
+        // What a page only mentions is declared here.
+        for (name, trigger) in [("test", ".pullRequest(into: \"main\")"), ("release", ".merge(into: \"main\")")]
+        where !text.contains("let \(name) = Workflow") {
+            text += "let \(name) = Workflow(\"\(name)\", on: \(trigger)) { Step(\"\(name)\", run: \"make\") }\n"
+        }
         let names = text.matches(of: /(?m)^let (\w+) = Workflow/).map { String($0.1) }
-        try #require(!names.isEmpty)
         let program = try await ProgramRoom.current.cache().program(
             for: .files([
                 "workflows/w.swift":
