@@ -266,6 +266,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(name: "SystemCalls", swiftSettings: settings),
+        .target(name: "Machines", dependencies: ["SystemCalls"], swiftSettings: settings),
         .target(
             name: "AgentWork",
             dependencies: [
