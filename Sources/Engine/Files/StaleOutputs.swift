@@ -6,7 +6,7 @@ package import Pipeline
 /// Stale are files that earlier runs left there, and files that the steps it needs made there, because the step itself
 /// may have removed them. Tracked files of the repository stay, because they are among the outputs. Files at output
 /// paths of steps that may run at the same time stay, too.
-package struct StaleOutputs: Sendable {
+package struct StaleOutputs: Sendable, Codable {
     /// The patterns of the step's outputs.
     package let places: [Glob]
     private let needed: [Glob]
@@ -37,5 +37,28 @@ package struct StaleOutputs: Sendable {
             !others.contains(where: { $0.matches(path) })
         else { return false }
         return changedAt < begunAt || needed.contains { $0.matches(path) }
+    }
+}
+
+extension StaleOutputs {
+    private enum Key: String, CodingKey { case places, needed, others, tracked, begunAt }
+
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: Key.self)
+        func globs(_ key: Key) throws -> [Glob] {
+            try fields.decode([String].self, forKey: key).map { try Glob($0) }
+        }
+        (places, needed, others) = (try globs(.places), try globs(.needed), try globs(.others))
+        tracked = try fields.decode(Set<String>.self, forKey: .tracked)
+        begunAt = try fields.decode(Date.self, forKey: .begunAt)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: Key.self)
+        try fields.encode(places.map(\.pattern), forKey: .places)
+        try fields.encode(needed.map(\.pattern), forKey: .needed)
+        try fields.encode(others.map(\.pattern), forKey: .others)
+        try fields.encode(tracked, forKey: .tracked)
+        try fields.encode(begunAt, forKey: .begunAt)
     }
 }
