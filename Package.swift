@@ -122,7 +122,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "ProofKeys", dependencies: ["Diagnostics", "Pipeline", "Results", "Sandbox"],
+            name: "ProofKeys", dependencies: ["Diagnostics", "ForeignText", "Pipeline", "Results", "Sandbox"],
             swiftSettings: settings),
         .target(name: "PlanOrder", dependencies: ["Pipeline", "Results"], swiftSettings: settings),
         .target(

@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// One line of a compiler's, linter's or test runner's output that reports a problem.
@@ -44,7 +45,7 @@ struct DiagnosticLine {
 
     /// `make: *** [Makefile:3: all] Error 1`.
     private static func make(_ text: Substring) -> DiagnosticLine? {
-        guard let mark = text.place(of: ": *** ["), text[..<mark.lowerBound].contains("make"),
+        guard let mark = text.byteRange(of: ": *** ["), text[..<mark.lowerBound].contains("make"),
             let (place, rest) = SourcePlace.read(text[mark.upperBound...])
         else { return nil }
         let words = rest.drop { ": ".contains($0) }.split(separator: "] ", maxSplits: 1)
@@ -54,8 +55,8 @@ struct DiagnosticLine {
 
     /// `tool: src/a.c:12: int main(): Assertion `x' failed.`; `Assertion failed: (x), function f, file a.c, line 12.`
     private static func assertion(_ text: Substring) -> DiagnosticLine? {
-        if text.hasPrefix("Assertion failed: "), let file = text.place(of: ", file "),
-            let line = text[file.upperBound...].place(of: ", line ")
+        if text.hasPrefix("Assertion failed: "), let file = text.byteRange(of: ", file "),
+            let line = text[file.upperBound...].byteRange(of: ", line ")
         {
             let digits = text[line.upperBound...].prefix { $0.isASCII && $0.isNumber }
             let place = SourcePlace(file: String(text[file.upperBound..<line.lowerBound]), line: Int(digits))
@@ -63,16 +64,17 @@ struct DiagnosticLine {
             return DiagnosticLine(
                 finding: finding(.error, text[..<file.lowerBound], place, "assertion"), strength: .certain)
         }
-        guard text.contains(": Assertion `"), text.contains(" failed."), let colon = text.place(of: ": "),
+        guard text.contains(": Assertion `"), text.contains(" failed."), let colon = text.byteRange(of: ": "),
             let (place, rest) = SourcePlace.read(text[colon.upperBound...])
         else { return nil }
-        let start = rest.place(of: "Assertion `").map { rest[$0.lowerBound...] } ?? rest
+        let start = rest.byteRange(of: "Assertion `").map { rest[$0.lowerBound...] } ?? rest
         return DiagnosticLine(finding: finding(.error, start, place, "assertion"), strength: .certain)
     }
 
     /// `✘ Test name() recorded an issue at File.swift:12:5: Expectation failed: …`.
     private static func testingIssue(_ text: Substring) -> DiagnosticLine? {
-        guard let mark = text.place(of: " recorded an issue"), let at = text[mark.upperBound...].place(of: " at "),
+        guard let mark = text.byteRange(of: " recorded an issue"),
+            let at = text[mark.upperBound...].byteRange(of: " at "),
             let (place, rest) = SourcePlace.read(text[at.upperBound...])
         else { return nil }
         return DiagnosticLine(
@@ -84,7 +86,7 @@ struct DiagnosticLine {
         guard text.startIndex == line.startIndex else { return nil }
         var words = text
         // The name of the tool.
-        if let colon = text.place(of: ": "), text[..<colon.lowerBound].allSatisfy({ !$0.isWhitespace }),
+        if let colon = text.byteRange(of: ": "), text[..<colon.lowerBound].allSatisfy({ !$0.isWhitespace }),
             severity(text[colon.upperBound...]) != nil
         {
             words = text[colon.upperBound...]

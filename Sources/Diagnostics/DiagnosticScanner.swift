@@ -123,7 +123,7 @@ struct DiagnosticReading {
             place = SourcePlace.read(text[text.index(after: open)...])?.place
         } else if text.hasPrefix("at ") {
             place = SourcePlace.read(text.dropFirst(3))?.place
-        } else if text.first?.isNumber == true, text.place(of: " in ") != nil, let at = text.place(of: " at ") {
+        } else if text.first?.isNumber == true, text.byteRange(of: " in ") != nil, let at = text.byteRange(of: " at ") {
             place = SourcePlace.read(text[at.upperBound...])?.place
         } else if text.first == "#", let space = text.lastIndex(of: " ") {
             place = SourcePlace.read(text[text.index(after: space)...])?.place
@@ -192,7 +192,7 @@ struct DiagnosticReading {
     private mutating func takeCrash(_ line: Substring) -> Bool {
         let marks = ["Program crashed: ", "ERROR: AddressSanitizer: ", "WARNING: ThreadSanitizer: "]
         for mark in marks {
-            guard let range = line.place(of: mark) else { continue }
+            guard let range = line.byteRange(of: mark) else { continue }
             // What the runtime printed before is the better message, and it may have a location.
             if found.newest?.rule == "crash" || pending?.finding.rule == "crash" { return true }
             settlePending()

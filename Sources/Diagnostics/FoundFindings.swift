@@ -95,7 +95,8 @@ struct FoundFindings {
     /// Takes one more line of an XCTest assertion, until both of its values are complete.
     mutating func takeAssertion(_ line: Substring) -> Bool {
         guard let (index, lines) = assertion, found.indices.contains(index) else { return false }
-        guard lines < XCTestMessage.mostLines, !line.hasPrefix("Test Case '"), line.place(of: ": error: ") == nil else {
+        guard lines < XCTestMessage.mostLines, !line.hasPrefix("Test Case '"), line.byteRange(of: ": error: ") == nil
+        else {
             assertion = nil
             return false
         }

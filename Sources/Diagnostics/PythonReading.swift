@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// Reads Python's tracebacks, and failures as pytest shows them.
@@ -35,7 +36,7 @@ struct PythonReading {
     private mutating func traceback(_ line: Substring) -> Finding? {
         // faulthandler prints this when the interpreter itself crashes, with its frames in reverse order. pytest has
         // already written the test's name on that line.
-        if let mark = line.place(of: "Fatal Python error: ") {
+        if let mark = line.byteRange(of: "Fatal Python error: ") {
             (fatal, fatalLines, isInside) = (line[mark.upperBound...], 0, true)
             return nil
         }

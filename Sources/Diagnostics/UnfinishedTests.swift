@@ -1,3 +1,4 @@
+import ForeignText
 public import Results
 
 /// Finds the tests that had started but not ended when a step was ended by a time-out or a signal.
@@ -38,28 +39,28 @@ public enum UnfinishedTests {
     }
 
     private static func start(_ line: Substring) -> Substring? {
-        if line.hasSuffix(" started."), let test = line.place(of: " Test ") {
+        if line.hasSuffix(" started."), let test = line.byteRange(of: " Test ") {
             let name = line[test.upperBound...].dropLast(9)
             return name == "run" || name.hasPrefix("case ") ? nil : unquoted(name)
         }
-        if line.hasPrefix("Test Case '"), line.place(of: "' started") != nil { return quoted(line.dropFirst(11)) }
+        if line.hasPrefix("Test Case '"), line.byteRange(of: "' started") != nil { return quoted(line.dropFirst(11)) }
         let text = line.drop { $0 == " " }
-        guard text.hasPrefix("Start "), let colon = text.place(of: ": ") else { return nil }
+        guard text.hasPrefix("Start "), let colon = text.byteRange(of: ": ") else { return nil }
         let number = text[..<colon.lowerBound].dropFirst(6).drop { $0 == " " }
         return number.allSatisfy(\.isNumber) ? text[colon.upperBound...] : nil
     }
 
     private static func end(_ line: Substring) -> Substring? {
-        if let test = line.place(of: " Test ") {
+        if let test = line.byteRange(of: " Test ") {
             for word in [" passed after ", " failed after ", " skipped"] {
-                if let end = line.place(of: word), test.upperBound < end.lowerBound {
+                if let end = line.byteRange(of: word), test.upperBound < end.lowerBound {
                     return unquoted(line[test.upperBound..<end.lowerBound])
                 }
             }
         }
         if line.hasPrefix("Test Case '") { return quoted(line.dropFirst(11)) }
         // `1/2 Test #1: name ....   Passed`
-        if let test = line.place(of: " Test "), let colon = line[test.upperBound...].place(of: ": ") {
+        if let test = line.byteRange(of: " Test "), let colon = line[test.upperBound...].byteRange(of: ": ") {
             return line[colon.upperBound...].prefix { $0 != " " && $0 != "." }
         }
         return nil
@@ -69,10 +70,12 @@ public enum UnfinishedTests {
     private static func pytest(_ line: Substring) -> Substring? {
         var text = line
         for ending in ["Killed", "Terminated", "Aborted", "Segmentation fault"] {
-            if let end = text.place(of: " \(ending)"), text.place(of: ".py::") != nil { text = text[..<end.lowerBound] }
+            if let end = text.byteRange(of: " \(ending)"), text.byteRange(of: ".py::") != nil {
+                text = text[..<end.lowerBound]
+            }
         }
         while text.last == " " { text.removeLast() }
-        guard text.place(of: ".py::") != nil, !text.contains(" ") else { return nil }
+        guard text.byteRange(of: ".py::") != nil, !text.contains(" ") else { return nil }
         return text
     }
 

@@ -111,21 +111,3 @@ extension String {
         return String(self[first...last])
     }
 }
-
-extension StringProtocol {
-    /// The first range with the same bytes as `text`, which must not be empty.
-    ///
-    /// The standard library's search compares characters: it is fifty times slower, and does not find a `'` before a
-    /// combining mark.
-    package func byteRange(of text: String) -> Range<Index>? {
-        let pattern = Array(text.utf8)
-        let view = utf8
-        guard let first = pattern.first else { return nil }
-        var rest = view[...]
-        while let start = rest.firstIndex(of: first) {
-            if view[start...].starts(with: pattern) { return start..<view.index(start, offsetBy: pattern.count) }
-            rest = view[view.index(after: start)...]
-        }
-        return nil
-    }
-}

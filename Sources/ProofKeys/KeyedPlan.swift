@@ -1,3 +1,4 @@
+import ForeignText
 import Diagnostics
 public import Results
 public import Pipeline
@@ -127,7 +128,7 @@ public struct KeyedPlan: Sendable, Equatable {
         if step.isNeverProved { return "it declares .neverProved()" }
         if !step.secrets.isEmpty { return "it gets secrets" }
         if step.condition != .onSuccess { return "it depends on the results of other steps" }
-        if let number = RunNumbers.inText.first(where: { text[...].place(of: $0) != nil }) {
+        if let number = RunNumbers.inText.first(where: { text.byteRange(of: $0) != nil }) {
             return "its command uses \(number), which differs in each run"
         }
         if step.inputs.isEmpty {
@@ -312,7 +313,7 @@ extension PlannedStep {
     /// - Parameter text: The value of ``text``.
     fileprivate func given(_ facts: KeyFacts, _ text: String) -> [String: String] {
         if action == .closure { return facts.runVariables.filter { !RunNumbers.ofEachPush.contains($0.key) } }
-        return facts.runVariables.filter { text[...].place(of: $0.key) != nil }
+        return facts.runVariables.filter { text.byteRange(of: $0.key) != nil }
     }
 
     /// The output patterns of the step whose tracked files are not among its inputs anyway.
@@ -337,7 +338,7 @@ extension PlannedStep {
     private static func callsGit(_ words: [String]) -> Bool {
         words.contains { word in
             // A quick search rules out most commands.
-            guard word[...].place(of: "git") != nil else { return false }
+            guard word.byteRange(of: "git") != nil else { return false }
             return word.split { !($0.isLetter || $0.isNumber || "-_./".contains($0)) }.contains {
                 $0 == "git" || $0.hasSuffix("/git")
             }

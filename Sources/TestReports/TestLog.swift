@@ -80,7 +80,7 @@ package struct TestLog {
     private func ctestEndings() -> [String: String] {
         var endings: [String: String] = [:]
         for line in bytes.split(separator: .newline) {
-            guard line.count < 1_000, endings.count < 10_000 else { continue }
+            guard line.contains(UInt8(ascii: "*")), line.count < 1_000, endings.count < 10_000 else { continue }
             let text = String(uncoloured: Array(line))
             guard let test = text.byteRange(of: " Test "), let stars = text.byteRange(of: "***"),
                 test.upperBound < stars.lowerBound, text[test.upperBound...].drop(while: { $0 == " " }).first == "#",
