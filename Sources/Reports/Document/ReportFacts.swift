@@ -38,7 +38,14 @@ struct ReportFacts {
         var tests: [Test] = []
         tests.reserveCapacity(document.tests.count)
         var places: [String: Int] = [:]
+        let hasTries = document.tests.contains { $0.attempt > 1 }
+        let isCompared = !alsoFailing.isEmpty || !newlyFailing.isEmpty
         for result in document.tests {
+            // Most reports of many tests need none of this.
+            guard hasTries || (isCompared && result.status.isFailure) else {
+                tests.append(Test(result: result, tries: 1, standing: .unknown))
+                continue
+            }
             let id = result.id
             // If the number does not increase, the same id is the same test in another step, not another try.
             if result.attempt > 1, let place = places[id], result.attempt > tests[place].result.attempt {
