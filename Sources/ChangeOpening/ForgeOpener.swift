@@ -29,7 +29,10 @@ package struct ForgeOpener: Sendable {
         try await ask(repository) { try await $0.openingService.found(wanted) }
     }
 
-    private func ask<Answer: Sendable>(
+    /// Asks a repository's forge something, with a session of its own.
+    ///
+    /// - Throws: ``ForgeError`` if the repository is connected with none; what `body` throws.
+    package func ask<Answer: Sendable>(
         _ repository: String, _ body: (ForgeSession) async throws -> Answer
     ) async throws -> Answer {
         guard let record = try await index.forges().first(where: { $0.repository == repository }),

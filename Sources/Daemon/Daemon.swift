@@ -76,11 +76,12 @@ public final class Daemon: Sendable {
             declarations: LandingDeclarations(definitions: definitions, repositories: repositories, log: log),
             news: board.news, log: log)
         let delivery = DeliveryService(state, repositories)
+        let credentials = ForgeCredentialStore(folder: FilePath(folder.forges))
         let tasks = TaskParts(
             state: folder, index: state.index, store: state.archive, queue: queue, definitions: definitions,
             landings: landings,
-            opener: ForgeChangeOpener(
-                index: state.index, credentials: ForgeCredentialStore(folder: FilePath(folder.forges))),
+            opener: ForgeChangeOpener(index: state.index, credentials: credentials),
+            issues: ForgeIssues(index: state.index, credentials: credentials),
             crashes: CrashLookup(
                 index: state.index, archive: state.archive, releases: delivery.folders,
                 scratch: "\(folder.path)/symbols",

@@ -18,7 +18,7 @@ struct RuleContributor: ReportContributor {
         guard let rules = run.prepared.program.description.rules, !rules.isEmpty,
             let target = draft.report.change.flatMap({ OID(hex: $0.targetCommit) }),
             // It runs tests without the change that they belong to.
-            run.request.task?.part != .reproducing
+            ![.reproducing, .comparing].contains(run.request.task?.part)
         else { return }
         let findings: [Finding]
         do {

@@ -26,7 +26,10 @@ struct TargetComparisonContributor: ReportContributor {
         // After a failure, a run of the exact target commit shows whether the target fails too. After a pass, any run
         // is enough.
         let isWorthARun = target == nil ? hasResults : report.verdict == .failed
-        guard isWorthARun, target?.isExact != true, run.prepared.startsForChanges, let branch = report.branch else {
+        // A task asks for what its reproductions need.
+        guard isWorthARun, target?.isExact != true, run.request.task?.part != .reproducing,
+            run.prepared.startsForChanges, let branch = report.branch
+        else {
             return
         }
         draft.wantedRuns.append(

@@ -1,4 +1,5 @@
 package import Archive
+package import Forges
 package import Landing
 package import Logging
 package import Running
@@ -14,8 +15,8 @@ package struct TaskParts: Sendable {
     /// - Parameter opener: Opens the changes.
     package init(
         state folder: StateFolder, index: Store.Index, store: ArchiveStore, queue: RunQueue,
-        definitions: WorkflowDefinitions, landings: LandingHandler, opener: any ChangeOpener, crashes: CrashLookup,
-        health: Health, log: Logger
+        definitions: WorkflowDefinitions, landings: LandingHandler, opener: any ChangeOpener, issues: ForgeIssues,
+        crashes: CrashLookup, health: Health, log: Logger
     ) {
         let repositories = definitions.repositories
         let coordinator = TaskCoordinator(
@@ -28,6 +29,7 @@ package struct TaskParts: Sendable {
         requests = TaskRequests(
             index: index, repositories: repositories,
             declarations: TaskDeclarations(definitions: definitions, repositories: repositories), crashes: crashes,
+            issues: issues,
             files: TaskFiles(folder: folder.taskFiles), queue: queue, settle: { await coordinator.settle() })
         watch = TaskWatch(
             index: index, coordinator: coordinator, teller: TaskTeller(index: index, log: log),

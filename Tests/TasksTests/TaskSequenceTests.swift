@@ -199,7 +199,7 @@ import Testing
         way.settle()
         #expect(way.begun == ["reproduction for work 1 of task 12"])
         way.start()
-        way.end(2, .failed, failed: ["Cart/empty"])
+        way.end(2, .failed, failed: ["Cart/empty"], redBefore: [])
         way.settle()
         #expect(way.begun == ["check of work 1 of task 12"])
         way.start()
@@ -210,7 +210,7 @@ import Testing
         way.endWork(4, attempt: 2)
         way.settle()
         way.start()
-        way.end(5, .failed, failed: ["Cart/empty"])
+        way.end(5, .failed, failed: ["Cart/empty"], redBefore: [])
         way.settle()
         way.start()
         way.end(6, .passed, passed: ["Cart/empty"])
@@ -238,6 +238,77 @@ import Testing
         #expect(way.begun == ["work 2 of task 12"])
     }
 
+    @Test func `What fails is compared with the target once it is known`() {
+        var way = Way.working(crash: true)
+        way.endWork(1)
+        way.settle()
+        way.start()
+        way.end(2, .failed, failed: ["Cart/empty", "Cart/old"])
+        way.settle()
+        #expect(way.begun == ["run of the target for work 1 of task 12"])
+        way.start()
+        #expect(way.state == .checking)
+        way.end(3, .failed, failed: ["Cart/old"])
+        way.settle()
+        #expect(way.shown == ["Cart/empty"])
+        #expect(way.begun == ["check of work 1 of task 12"])
+    }
+
+    @Test(arguments: [true, false])
+    func `Tests that are red on the target already show nothing`(_ isKnown: Bool) {
+        var way = Way.working(crash: true)
+        way.endWork(1)
+        way.settle()
+        way.start()
+        way.end(2, .failed, failed: ["Cart/old"], redBefore: isKnown ? ["Cart/old", "Cart/other"] : nil)
+        way.settle()
+        if !isKnown {
+            way.start()
+            way.end(3, .failed, failed: ["Cart/old", "Cart/other"])
+            way.settle()
+        }
+        #expect(way.shown == nil)
+        #expect(way.begun == ["work 2 of task 12"])
+        guard case .notReproduced(2, 1, let reason) = way.last else { return #expect(Bool(false), "\(way.events)") }
+        #expect(reason.contains("Cart/old"))
+    }
+
+    @Test func `A target whose own tests never ran shows nothing`() {
+        var way = Way.working(crash: true)
+        way.endWork(1)
+        way.settle()
+        way.start()
+        way.end(2, .failed, failed: ["Cart/empty"])
+        for run in 3...5 {
+            way.settle()
+            way.start()
+            #expect(way.live == ["run of the target for work 1 of task 12"])
+            way.end(RunID(run), .infrastructure, "no disk")
+        }
+        way.settle()
+        #expect(way.shown == nil)
+        #expect(way.begun == ["work 2 of task 12"])
+    }
+
+    @Test func `A test that the task is about shows what is wrong, though it is red on the target`() {
+        var way = Way.working(crash: true)
+        way.task.source = .redTest("Cart/old", run: 90)
+        way.endWork(1)
+        way.settle()
+        way.start()
+        way.end(2, .failed, failed: ["Cart/old", "Cart/other"], redBefore: ["Cart/old", "Cart/other"])
+        way.settle()
+        #expect(way.shown == ["Cart/old"])
+        way = Way.working(crash: true)
+        way.task.source = .scheduledRun(90)
+        way.endWork(1)
+        way.settle()
+        way.start()
+        way.end(2, .failed, failed: ["Cart/old", "Cart/other"], redBefore: ["Cart/old", "Cart/other"])
+        way.settle()
+        #expect(way.shown == ["Cart/old", "Cart/other"])
+    }
+
     @Test func `The tests may be in another workflow`() {
         var way = Way.working(crash: true) { $0.workflows = ["lint", "test"] }
         way.endWork(1)
@@ -248,7 +319,7 @@ import Testing
         way.settle()
         #expect(way.roles.map(\.workflow) == ["test"])
         way.start()
-        way.end(3, .failed, failed: ["Cart/empty"])
+        way.end(3, .failed, failed: ["Cart/empty"], redBefore: [])
         way.settle()
         #expect(way.begun == ["check of work 1 of task 12", "check of work 1 of task 12"])
     }

@@ -73,6 +73,10 @@ struct Way {
     var last: TaskEvent.What? { events.last?.what }
     var state: TaskState? { next.state }
     var opens: TaskTry? { if case .open(let made) = next { made } else { nil } }
+    /// The tests that were recorded as showing what is wrong.
+    var shown: [String]? {
+        events.lazy.compactMap { if case .reproduced(_, _, let tests) = $0.what { tests } else { nil } }.last
+    }
     var plans: [Int] { events.compactMap { if case .planned(let plan, _) = $0.what { plan.version } else { nil } } }
     var chosen: Int? {
         events.lazy.compactMap { if case .chosen(let attempt, _) = $0.what { attempt } else { nil } }.last
@@ -106,11 +110,17 @@ struct Way {
     }
 
     mutating func end(
-        _ run: RunID, _ verdict: Verdict, _ reason: String = "", failed: [String] = [], passed: Set<String> = []
+        _ run: RunID, _ verdict: Verdict, _ reason: String = "", failed: [String] = [], passed: Set<String> = [],
+        redBefore: Set<String>? = nil
     ) {
         guard let index = runs.firstIndex(where: { $0.id == run }) else { return }
         (runs[index].verdict, runs[index].reason) = (verdict, reason)
-        (runs[index].failed, runs[index].passed) = (failed, passed)
+        (runs[index].failed, runs[index].passed, runs[index].redBefore) = (failed, passed, redBefore)
+        let role = runs[index].role
+        guard role.part == .comparing, [.passed, .failed].contains(verdict) else { return }
+        for other in runs.indices where runs[other].role.part == .reproducing {
+            if runs[other].role.workflow == role.workflow { runs[other].redBefore = Set(failed) }
+        }
     }
 
     mutating func endPlan(_ run: RunID, files: [String] = ["Sources/Cart.swift"]) {
@@ -168,6 +178,7 @@ struct Way {
         case (.working, true): endWork(run.id, attempt: run.role.attempt)
         case (.reproducing, true): end(run.id, .failed, failed: ["Cart/empty"])
         case (.reproducing, false): end(run.id, .passed)
+        case (.comparing, true): end(run.id, .passed)
         case (.checking, true), (.reviewing, true): end(run.id, .passed, passed: ["Cart/empty"])
         case (_, false): end(run.id, run.id % 4 == 0 ? .infrastructure : .failed, "bad")
         }

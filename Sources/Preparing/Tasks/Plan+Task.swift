@@ -29,7 +29,7 @@ extension Plan {
         case .planning: PlannedStep(name: "plan", action: .shell(agent.plan))
         case .working: PlannedStep(name: "work", action: .shell(agent.work))
         case .reviewing: agent.review.map { Review(by: $0, rules: ["AGENTS.md"]).step.planned }
-        case .reproducing, .checking: nil
+        case .reproducing, .comparing, .checking: nil
         }
     }
 }

@@ -43,6 +43,17 @@ extension RunRequest {
         return onTry(task, role, workflow: workflow, head: commit, tip: tip)
     }
 
+    /// A run of a workflow on the target as it is, for what the run of ``reproducing(_:_:workflow:repetition:tip:commit:)``
+    /// is compared with.
+    package static func comparing(
+        _ task: TaskRecord, attempt: Int, workflow: String, repetition: Int = 1, tip: String
+    ) -> RunRequest {
+        let role = TaskRole(
+            task: task.id, part: .comparing, attempt: attempt, workflow: workflow,
+            repetition: repetition > 1 ? repetition : nil)
+        return onTarget(task, role, workflow: workflow, tip: tip)
+    }
+
     /// A run of a whole workflow on a try, as if that were a change's head.
     package static func checking(
         _ task: TaskRecord, _ made: TaskTry, workflow: String, repetition: Int = 1, tip: String
@@ -98,9 +109,11 @@ extension RunRequest {
         return request
     }
 
-    private static func onTarget(_ task: TaskRecord, _ role: TaskRole, tip: String) -> RunRequest {
+    private static func onTarget(
+        _ task: TaskRecord, _ role: TaskRole, workflow: String? = nil, tip: String
+    ) -> RunRequest {
         var request = RunRequest(
-            repository: task.repository, workflow: ownWorkflow(of: task), event: .manual,
+            repository: task.repository, workflow: workflow ?? ownWorkflow(of: task), event: .manual,
             ref: "refs/heads/\(task.branch)", branch: task.branch, head: tip, definitionCommit: tip,
             kind: .task(role), subject: subject(role), concurrency: .queue(max: 1_000))
         request.nonce = role.nonce

@@ -105,6 +105,14 @@ public enum TaskSource: Sendable, Equatable, Codable {
         case .person, .issue: false
         }
     }
+
+    /// Whether tests of the target fail that the task is to mend.
+    package var hasRedTests: Bool {
+        switch self {
+        case .scheduledRun, .redTest: true
+        case .person, .issue, .crash, .testFlight: false
+        }
+    }
 }
 
 /// How far a task is. A raw value, because later versions may add more.

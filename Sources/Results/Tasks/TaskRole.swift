@@ -8,6 +8,8 @@ public struct TaskRole: Sendable, Equatable, Codable {
         case working
         /// The tests of a try run on the target, where they must fail.
         case reproducing
+        /// A workflow runs on the target as it is: what is red there says nothing about a try.
+        case comparing
         /// A workflow runs on what an agent made.
         case checking
         /// An agent reviews it.
@@ -54,6 +56,7 @@ public struct TaskRole: Sendable, Equatable, Codable {
         case .planning: "plan \(attempt) of task \(task)"
         case .working: "work \(attempt) of task \(task)"
         case .reproducing: "reproduction for work \(attempt) of task \(task)"
+        case .comparing: "run of the target for work \(attempt) of task \(task)"
         case .checking: "check of work \(attempt) of task \(task)"
         case .reviewing: "review of work \(attempt) of task \(task)"
         }

@@ -73,7 +73,7 @@ struct TaskWorkspace: Sendable {
         switch role.part {
         case .planning: setting.prompt = TaskPrompt.planning(material, minutes: minutes)
         case .working: setting.prompt = TaskPrompt.working(material, minutes: minutes)
-        case .reviewing, .reproducing, .checking: break
+        case .reviewing, .reproducing, .comparing, .checking: break
         }
         if role.part == .working {
             setting.remarks = { [history = materials.history] after in

@@ -40,13 +40,7 @@ package struct TaskForge: Sendable {
 
     /// Makes a task of an issue, with its words as they are now.
     private func begin(_ issue: ForgeIssue, by who: String, in repository: String) async throws -> ForgeOutcome {
-        var title = TerminalText.name(issue.title, limit: 150)
-        while title.utf8.count > TaskDraft.longestTitle { title.removeLast() }
-        let draft = TaskDraft(
-            repository: repository, title: title.isEmpty ? "issue \(issue.number)" : title,
-            text: String(decoding: issue.body.utf8.prefix(TaskDraft.longestText - 8), as: UTF8.self),
-            source: .issue(number: issue.number), reporter: who, key: Self.key(ofIssue: issue.number),
-            issue: issue.number)
+        let draft = TaskDraft(issue, adding: TaskDraft(repository: repository, text: ""), by: who)
         do {
             let (task, isNew) = try await requests.add(draft, by: TaskActor(who))
             return ForgeOutcome(
@@ -56,8 +50,6 @@ package struct TaskForge: Sendable {
             return ForgeOutcome(isObeyed: false, text: failure.requestError.description)
         }
     }
-
-    private static func key(ofIssue number: Int) -> String { "issue \(number)" }
 
     private func take(_ remark: ForgeTasks.Remark) async throws {
         guard let task = try await requests.index.task(withChange: "\(remark.change)", repository: remark.repository)
@@ -113,7 +105,7 @@ package struct TaskForge: Sendable {
     private func task(of order: ForgeOrder) async throws -> TaskID? {
         let index = requests.index
         if let issue = order.issue {
-            let found = try await index.task(withKey: Self.key(ofIssue: issue), repository: order.repository)
+            let found = try await index.task(withKey: TaskDraft.key(ofIssue: issue), repository: order.repository)
             if let found { return found.id }
             throw RequestError(.unknownTask, "no task is about this issue; write task to make one")
         }

@@ -1,4 +1,5 @@
 import Git
+import Pipeline
 import Preparing
 import Results
 package import Running
@@ -34,16 +35,28 @@ package struct TaskRuns: Sendable {
         case .reproducing:
             guard let made = known.made(role.attempt), let workflow = role.workflow else { return nil }
             let tests = try await withRepository(at: repository.store) {
-                try TaskReproductionCommit.make(made, of: task.id, onto: tip, in: $0)
+                try TaskReproductionCommit.make(made, of: task.id, onto: tip, in: $0)?.commit
             }
-            guard let tests else {
+            // What failed by itself needs no new test: those that failed must fail on the target and pass with the try.
+            guard let commit = tests ?? (task.source.hasRedTests ? tip : nil) else {
                 return .notReproduced(
                     run: made.run, attempt: made.attempt,
                     reason: "it adds or changes no test, and one is wanted that fails without it")
             }
             _ = try await queue.begin(
                 .reproducing(
-                    task, made, workflow: workflow, repetition: repetition, tip: tip.hex, commit: tests.commit.hex))
+                    task, made, workflow: workflow, repetition: repetition, tip: tip.hex, commit: commit.hex))
+        case .comparing:
+            let reproduction = known.runs.last {
+                $0.role.part == .reproducing && $0.role.attempt == role.attempt && $0.role.workflow == role.workflow
+            }
+            // The target may have moved since.
+            guard let target = reproduction.flatMap({ known.indexed[$0.id]?.request.change?.targetCommit }),
+                let workflow = role.workflow
+            else { return nil }
+            _ = try await queue.begin(
+                .comparing(
+                    task, attempt: role.attempt, workflow: workflow, repetition: repetition, tip: target))
         case .checking:
             guard let made = known.made(role.attempt), let workflow = role.workflow else { return nil }
             _ = try await queue.begin(

@@ -1,3 +1,4 @@
+import Pipeline
 package import Results
 package import Store
 package import Tasks
@@ -36,6 +37,9 @@ package struct TaskFacts: Sendable {
             guard let role = run.request.task else { continue }
             runs.append(try await self.run(run, role))
         }
+        for position in runs.indices where runs[position].role.part == .reproducing && !runs[position].failed.isEmpty {
+            runs[position].redBefore = try await redBefore(runs[position], runs, of: indexed)
+        }
         return Known(
             task: task, events: try await index.taskEvents(of: id), runs: runs,
             indexed: Dictionary(indexed.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first }))
@@ -50,10 +54,28 @@ package struct TaskFacts: Sendable {
         (one.verdict, one.reason, one.outcome) = (report.verdict, report.reason, report.task)
         one.breaches = report.integrity?.breaches ?? 0
         one.findings = report.steps.compactMap(\.review).last?.findings ?? []
-        if role.part == .reproducing || role.part == .checking {
+        if [.reproducing, .comparing, .checking].contains(role.part) {
             (one.failed, one.passed) = Self.results(try await index.tests(of: run.id))
         }
         return one
+    }
+
+    /// The tests that fail on the target's commit as it is, as any run of the same workflow there has shown.
+    private func redBefore(_ run: TaskRun, _ runs: [TaskRun], of indexed: [IndexedRun]) async throws -> Set<String>? {
+        guard let request = indexed.first(where: { $0.id == run.id })?.request,
+            let target = request.change?.targetCommit
+        else { return nil }
+        let commits = Dictionary(indexed.map { ($0.id, $0.request.head) }, uniquingKeysWith: { first, _ in first })
+        let own = runs.last {
+            $0.role.part == .comparing && $0.role.workflow == run.role.workflow && commits[$0.id] == target
+                && [.passed, .failed, .flaky].contains($0.verdict)
+        }
+        if let own { return Set(own.failed) }
+        guard
+            let other = try await index.latestRun(
+                repository: request.repository, workflow: request.workflow, on: .commit(target))
+        else { return nil }
+        return Set(Self.results(try await index.tests(of: other.id)).failed)
     }
 
     /// The names of the tests that failed at their last try, in their order, and of those that passed.

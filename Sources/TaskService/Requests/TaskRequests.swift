@@ -1,4 +1,6 @@
 package import Control
+import ForgeConnection
+package import Forges
 import Foundation
 import Pipeline
 package import Results
@@ -13,6 +15,7 @@ package struct TaskRequests: Sendable {
     let repositories: KnownRepositories
     let declarations: TaskDeclarations
     let crashes: CrashLookup
+    let issues: ForgeIssues
     package let files: TaskFiles
     let queue: RunQueue
     /// Does what is due for tasks.
@@ -20,12 +23,14 @@ package struct TaskRequests: Sendable {
 
     package init(
         index: Store.Index, repositories: KnownRepositories, declarations: TaskDeclarations,
-        crashes: CrashLookup, files: TaskFiles, queue: RunQueue, settle: @escaping @Sendable () async -> Void
+        crashes: CrashLookup, issues: ForgeIssues, files: TaskFiles, queue: RunQueue,
+        settle: @escaping @Sendable () async -> Void
     ) {
         self.index = index
         self.repositories = repositories
         self.declarations = declarations
         self.crashes = crashes
+        self.issues = issues
         self.files = files
         self.queue = queue
         self.settle = settle
@@ -78,6 +83,7 @@ package struct TaskRequests: Sendable {
         guard actor.ownTask == nil else { throw TaskFailure.needsPerson(wanted: "add") }
         try Self.check(draft)
         let repository = try await repository(of: draft)
+        let draft = try await withIssue(draft, by: actor, in: repository)
         let key = draft.key ?? "request \(UUID().uuidString)"
         if let known = try await index.task(withKey: key, repository: repository.name) { return (known, false) }
         let found = try await declarations.find(in: repository)
@@ -110,6 +116,26 @@ package struct TaskRequests: Sendable {
         }
         await goOn()
         return (try await index.task(added.task.id) ?? added.task, added.isNew)
+    }
+
+    /// The draft with the words of the issue that somebody named; what comes from the forge has them.
+    private func withIssue(
+        _ draft: TaskDraft, by actor: TaskActor, in repository: WatchedRepository
+    ) async throws -> TaskDraft {
+        guard let number = draft.issue, draft.source == .person else { return draft }
+        let key = TaskDraft.key(ofIssue: number)
+        if try await index.task(withKey: key, repository: repository.name) != nil {
+            var known = draft
+            known.key = key
+            return known
+        }
+        do {
+            return TaskDraft(try await issues.issue(number, in: repository.name), adding: draft, by: actor.name)
+        } catch let error as ForgeError {
+            throw TaskFailure.unusable(
+                "issue \(number) of \(repository.name) can't be read: \(TerminalText.name(error.description, limit: 500))"
+            )
+        }
     }
 
     /// Counts one more report of a crash that a task is about. A task whose change is in the release that crashed is

@@ -14,6 +14,9 @@ package struct TaskRun: Sendable, Equatable {
     /// The tests that failed, and those that passed, by name. Only for runs of workflows that have ended.
     package var failed: [String]
     package var passed: Set<String>
+    /// Of a reproduction: the tests that fail on the same commit of the target without those of the try; nil: no run of it
+    /// has said so yet.
+    package var redBefore: Set<String>?
     /// How many ways were found in which it weakens tests.
     package var breaches: Int
     /// What the reviewer found.
@@ -21,8 +24,8 @@ package struct TaskRun: Sendable, Equatable {
 
     package init(
         id: RunID, role: TaskRole, createdAt: Date, verdict: Verdict? = nil, reason: String = "",
-        outcome: TaskOutcome? = nil, failed: [String] = [], passed: Set<String> = [], breaches: Int = 0,
-        findings: [ReviewFinding] = []
+        outcome: TaskOutcome? = nil, failed: [String] = [], passed: Set<String> = [],
+        redBefore: Set<String>? = nil, breaches: Int = 0, findings: [ReviewFinding] = []
     ) {
         self.id = id
         self.role = role
@@ -32,6 +35,7 @@ package struct TaskRun: Sendable, Equatable {
         self.outcome = outcome
         self.failed = failed
         self.passed = passed
+        self.redBefore = redBefore
         self.breaches = breaches
         self.findings = findings
     }

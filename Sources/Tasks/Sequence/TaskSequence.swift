@@ -61,6 +61,7 @@ package struct TaskSequence: Sendable {
             made.unread = run.outcome?.unread
             return .made(attempt: made)
         case .reproducing: return reproduction(run, verdict)
+        case .comparing: return nil
         case .checking, .reviewing:
             if run.saysNothing, countAlike(run) < Self.repetitions { return nil }
             let missing = missingTests(run)
@@ -76,17 +77,53 @@ package struct TaskSequence: Sendable {
     private func reproduction(_ run: TaskRun, _ verdict: Verdict) -> TaskEvent.What? {
         let attempt = run.role.attempt
         if history.tries[attempt]?.reproduced != nil || history.tries[attempt]?.notReproduced != nil { return nil }
-        if verdict == .failed, !run.failed.isEmpty {
-            return .reproduced(run: run.id, attempt: attempt, tests: run.failed)
+        let shown = shown(run)
+        if verdict == .failed, !shown.isEmpty {
+            return .reproduced(run: run.id, attempt: attempt, tests: shown)
         }
+        // What fails may have failed before.
+        if wantsComparison(run), !isCompared(run) { return nil }
         if run.saysNothing, countAlike(run) < Self.repetitions { return nil }
         // Another workflow may have the tests.
         guard run.role.workflow == rules.workflows.last else { return nil }
         let reason =
-            verdict == .passed || verdict == .flaky
-            ? "its tests pass on the target, too, so they don't show what was wrong"
-            : "the run on the target ended without a failed test: \(run.reason)"
+            if verdict == .passed || verdict == .flaky {
+                "its tests pass on the target, too, so they don't show what was wrong"
+            } else if run.failed.isEmpty {
+                "the run on the target ended without a failed test: \(run.reason)"
+            } else if run.redBefore == nil {
+                "it is not known which tests fail on the target without it: no run of \(run.role.workflow ?? "") there ended"
+            } else {
+                "\(list(run.failed)) fails on the target without its tests, too, so nothing shows what was wrong"
+            }
         return .notReproduced(run: run.id, attempt: attempt, reason: reason)
+    }
+
+    /// The tests that fail on the target with the tests of a try and not without them. Tests that the task is about count,
+    /// however long they have failed.
+    private func shown(_ run: TaskRun) -> [String] {
+        switch task.source {
+        case .scheduledRun: return run.failed
+        case .redTest(let test, _) where run.failed.contains(test):
+            return run.failed.filter { $0 == test || run.redBefore?.contains($0) == false }
+        default: return run.redBefore.map { red in run.failed.filter { !red.contains($0) } } ?? []
+        }
+    }
+
+    /// Whether it must be known which tests fail on the target as it is.
+    private func wantsComparison(_ run: TaskRun) -> Bool {
+        run.role.part == .reproducing && run.verdict == .failed && !run.failed.isEmpty && run.redBefore == nil
+            && shown(run).isEmpty
+    }
+
+    /// Whether no further run of the target for this reproduction is of use.
+    private func isCompared(_ run: TaskRun) -> Bool {
+        let alike = runs(like: comparison(run))
+        return !alike.contains(where: \.isLive) && again(comparison(run)) == nil
+    }
+
+    private func comparison(_ run: TaskRun) -> TaskRole {
+        TaskRole(task: task.id, part: .comparing, attempt: run.role.attempt, workflow: run.role.workflow)
     }
 
     /// The tests that show what was wrong and did not pass in this check.
@@ -249,7 +286,13 @@ package struct TaskSequence: Sendable {
         for workflow in rules.workflows {
             let role = TaskRole(
                 task: task.id, part: .reproducing, attempt: one.made.attempt, workflow: workflow)
-            if runs(like: role).contains(where: \.isLive) { return .busy(.checking, role.inWords) }
+            let alike = runs(like: role)
+            if alike.contains(where: \.isLive) { return .busy(.checking, role.inWords) }
+            if let run = alike.last(where: wantsComparison) {
+                let comparing = comparison(run)
+                if runs(like: comparing).contains(where: \.isLive) { return .busy(.checking, comparing.inWords) }
+                if let comparing = again(comparing) { return .begins([comparing]) }
+            }
             if let role = again(role) { return .begins([role]) }
         }
         return .wantsTry(base: one.made.attempt, reason: "it could not be reproduced")
