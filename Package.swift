@@ -472,10 +472,11 @@ let package = Package(
         .testTarget(
             name: "TaskServiceTests",
             dependencies: [
-                "AppStore", "Archive", "CrashReports", "Delivery", "Pipeline", "Results", "Store", "Tasks",
-                "TaskService",
-                "TestBasics", .product(name: "Crypto", package: "swift-crypto"),
+                "AppStore", "Archive", "Control", "CrashReports", "Delivery", "ForgeConnection", "Forges", "Pipeline",
+                "Preparing", "Results", "Running", "RunSamples", "Store", "Tasks", "TaskService", "TestBasics",
+                "Watching", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ], swiftSettings: settings),
         .testTarget(
             name: "TasksTests",

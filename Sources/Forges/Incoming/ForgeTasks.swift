@@ -23,6 +23,10 @@ package struct ForgeTasks: Sendable {
         package var by: String
         /// The same for each repetition, and no other.
         package var key: String
+
+        package init(repository: String, change: Int, text: String, by: String, key: String) {
+            (self.repository, self.change, self.text, self.by, self.key) = (repository, change, text, by, key)
+        }
     }
 
     package var interest: @Sendable (_ repository: String) async throws -> Interest

@@ -15,10 +15,23 @@ package struct TaskWatch: Sendable {
 
     /// Runs until the task is cancelled.
     package func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await repeatedly {
+                    if (try? await index.setOpenTasksDue()) != nil { await coordinator.settle() }
+                }
+            }
+            // The line of a repository may take minutes, for which no task must wait.
+            group.addTask { await repeatedly { await teller.tell() } }
+            await group.waitForAll()
+        }
+    }
+
+    /// Does the same whenever there is news, and now and then.
+    private func repeatedly(_ body: () async -> Void) async {
         while !Task.isCancelled {
             let mark = news.mark(of: [])
-            if (try? await index.setOpenTasksDue()) != nil { await coordinator.settle() }
-            await teller.tell()
+            await body()
             await withTaskGroup(of: Void.self) { [news] group in
                 group.addTask { await news.wait(since: mark) }
                 group.addTask { try? await Task.sleep(for: Self.longest) }

@@ -7,12 +7,14 @@ import WorkflowPrograms
 
 /// Reads from a repository's target what agents are to do there, and by which rules.
 package struct TaskDeclarations: Sendable {
-    let definitions: WorkflowDefinitions
-    let repositories: KnownRepositories
+    private let read: @Sendable (WatchedRepository) async throws -> Found
 
     package init(definitions: WorkflowDefinitions, repositories: KnownRepositories) {
-        (self.definitions, self.repositories) = (definitions, repositories)
+        self.init { try await Self.read($0, definitions, repositories) }
     }
+
+    /// - Parameter read: Reads what a target declares.
+    init(_ read: @escaping @Sendable (WatchedRepository) async throws -> Found) { self.read = read }
 
     /// The rules of a repository.
     package struct Found: Sendable {
@@ -24,7 +26,11 @@ package struct TaskDeclarations: Sendable {
     /// What the target of a repository declares now.
     ///
     /// - Throws: ``TaskFailure/notDeclared(repository:branch:)``; `EarlyVerdict` if its workflows can't be used.
-    package func find(in repository: WatchedRepository) async throws -> Found {
+    package func find(in repository: WatchedRepository) async throws -> Found { try await read(repository) }
+
+    private static func read(
+        _ repository: WatchedRepository, _ definitions: WorkflowDefinitions, _ repositories: KnownRepositories
+    ) async throws -> Found {
         let rules = try await repositories.rules(for: repository)
         let refs = try await withRepository(at: repository.gitDirectory) { try $0.snapshot(under: "refs/heads/") }
         let branches = ProtectedBranches.read(refs, rules)

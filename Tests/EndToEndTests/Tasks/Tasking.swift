@@ -102,10 +102,10 @@ enum Tasking {
 
     /// Waits until the task is in one of these states, for two minutes at most.
     @discardableResult
-    static func wait(_ bench: Bench, _ states: TaskState...) async throws -> Story {
+    static func wait(_ bench: Bench, task: Int = 1, _ states: TaskState...) async throws -> Story {
         let end = ContinuousClock.now + .seconds(120)
         while true {
-            let story = try await story(bench)
+            let story = try await story(bench, task)
             if states.contains(story.task.state) { return story }
             guard ContinuousClock.now < end, !story.task.state.isEnded else {
                 throw Bench.Failure(
