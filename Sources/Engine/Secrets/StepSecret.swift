@@ -11,6 +11,11 @@ package struct StepSecret: Sendable {
 
     package var variable: String
     package var content: Content
+
+    package init(variable: String, content: Content) {
+        self.variable = variable
+        self.content = content
+    }
 }
 
 extension StepSecret: CustomStringConvertible, CustomReflectable {

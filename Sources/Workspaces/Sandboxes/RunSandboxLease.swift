@@ -132,4 +132,6 @@ package struct SandboxUnavailable: Error, Sendable, CustomStringConvertible {
     /// The reason and what to do about it, as a sentence.
     package let reason: String
     package var description: String { reason }
+
+    package init(reason: String) { self.reason = reason }
 }
