@@ -28,6 +28,8 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "pipectl", targets: ["pipectl"]),
+        // Runs steps on another machine.
+        .executable(name: "pipectl-agent", targets: ["pipectl-agent"]),
         // Dynamic, since every compiled workflow links it and must not contain a copy.
         .library(name: "Pipeline", type: .dynamic, targets: ["Pipeline"]),
     ],
@@ -266,7 +268,31 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(name: "SystemCalls", swiftSettings: settings),
-        .target(name: "Machines", dependencies: ["SystemCalls"], swiftSettings: settings),
+        .target(
+            name: "MachineProtocol",
+            dependencies: [
+                "Concurrency", "Engine", "Pipeline", "Sandbox", "SystemCalls",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "MachineAgent",
+            dependencies: [
+                "Concurrency", "Engine", "Git", "MachineProtocol", "Pipeline", "Results", "Sandbox", "StateFiles",
+                "SystemCalls",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Machines",
+            dependencies: [
+                "Concurrency", "Engine", "Git", "MachineProtocol", "Pipeline", "Results", "Sandbox", "SystemCalls",
+                "Workspaces",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "pipectl-agent", dependencies: ["MachineAgent"], swiftSettings: settings, linkerSettings: release),
         .target(
             name: "AgentWork",
             dependencies: [
@@ -622,6 +648,14 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             exclude: ["Places/machine.py"], swiftSettings: settings),
+        .testTarget(
+            name: "MachinesTests",
+            dependencies: [
+                "Concurrency", "Engine", "Git", "MachineProtocol", "Machines", "Masking", "Pipeline", "pipectl-agent",
+                "Results", "Sandbox", "stepinit", "SystemCalls", "TestBasics", "TestSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "StoreTests",
             dependencies: [

@@ -173,6 +173,16 @@ let areas = [
         "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
         "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/LandingTests", "Tests/Support", "Tests/TestBasics"
     ),
+    Area(
+        "machines", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
+        "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
+        "Sources/ForeignText", "Sources/Git", "Sources/MachineAgent", "Sources/MachineProtocol", "Sources/Machines",
+        "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProofKeys",
+        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl-agent", "Sources/stepinit",
+        "Tests/MachinesTests", "Tests/Support", "Tests/TestBasics"
+    ),
     Area("masking", "Sources/Masking", "Tests/MaskingTests", "Tests/TestBasics"),
     Area("mcp", "Sources/MCP", "Tests/MCPTests"),
     Area("merge-queue", "Sources/MergeQueue", "Tests/MergeQueueTests", "Tests/TestBasics"),

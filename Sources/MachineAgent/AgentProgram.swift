@@ -1,0 +1,86 @@
+import Foundation
+import MachineProtocol
+import StateFiles
+import SystemCalls
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The program `pipectl-agent`: its options, and its standard input and output.
+package enum AgentProgram {
+    private static let usage = """
+        usage: pipectl-agent [--folder FOLDER] [--readable FOLDER]... | --protocol
+          --folder FOLDER    where mirrors, caches and workspaces are (default: pipectl-agent in the user's caches)
+          --readable FOLDER  a folder that sandboxes show beside the system, for example a toolchain
+          --protocol         prints the version of the protocol and the platform, and ends
+        The daemon of pipectl starts it and speaks to it over standard input and output.
+        """
+
+    /// Serves one run and ends the process.
+    package static func run(_ arguments: [String]) async -> Never {
+        var (folder, readable) = (defaultFolder, [String]())
+        var rest = arguments[...]
+        while let option = rest.popFirst() {
+            switch option {
+            case "--protocol":
+                print("\(MachineProtocolVersion.current) \(ThisMachine.platform) \(ThisMachine.architecture)")
+                exit(0)
+            case "--folder":
+                guard let value = rest.popFirst(), value.hasPrefix("/") else {
+                    refuse("--folder needs an absolute path")
+                }
+                folder = value
+            case "--readable":
+                guard let value = rest.popFirst(), value.hasPrefix("/") else {
+                    refuse("--readable needs an absolute path")
+                }
+                readable.append(value)
+            default: refuse("\(option) is no option")
+            }
+        }
+        do {
+            let (input, output) = try takeStandardStreams()
+            let service = try await AgentService.prepare(
+                folder: AgentFolder(path: folder), stepInit: Installation.stepInit(), readable: readable)
+            let code = await service.serve(input: input, output: output)
+            exit(code)
+        } catch {
+            say("\(error)")
+            exit(1)
+        }
+    }
+
+    private static func refuse(_ what: String) -> Never {
+        say("\(what)\n\(usage)")
+        exit(2)
+    }
+
+    private static func say(_ text: String) {
+        FileHandle.standardError.write(Data("pipectl-agent: \(text)\n".utf8))
+    }
+
+    /// The standard input and output under other numbers, so that nothing else in this process reads or prints there.
+    private static func takeStandardStreams() throws -> (input: Descriptor, output: Descriptor) {
+        let (input, output) = (fcntl(0, F_DUPFD_CLOEXEC, 10), fcntl(1, F_DUPFD_CLOEXEC, 10))
+        guard input >= 0, output >= 0 else { throw SystemFailure("fcntl") }
+        let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
+        guard nothing >= 0, dup2(nothing, 0) == 0, dup2(2, 1) == 1 else { throw SystemFailure("dup2") }
+        close(nothing)
+        for file in [input, output] { _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK) }
+        return (Descriptor(input), Descriptor(output))
+    }
+
+    private static var defaultFolder: String {
+        let environment = ProcessInfo.processInfo.environment
+        let home = environment["HOME"] ?? NSHomeDirectory()
+        #if os(macOS)
+            return "\(home)/Library/Caches/pipectl-agent"
+        #else
+            let caches = environment["XDG_CACHE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "\(home)/.cache"
+            return "\(caches)/pipectl-agent"
+        #endif
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import Git
+import MachineProtocol
+import Sandbox
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A bare repository of this machine with the commits of runs. Commits come only from the daemon, and each is kept by a
+/// ref once everything that it needs is there.
+///
+/// A mirror that is damaged is not mended: the next one is made beside it, and the old one is removed when no run reads
+/// it any more.
+struct Mirror: Sendable {
+    /// The folder of the repository's mirrors, which are numbered.
+    let folder: String
+    private static let tips = "refs/pipectl/tips"
+
+    /// - Parameter name: What the daemon calls the repository.
+    /// - Throws: ``MachineProblem`` if the name is none for a folder.
+    init(_ name: String, in mirrors: String) throws {
+        guard AttemptOrder.isName(name) else {
+            throw MachineProblem.other("a mirror has a name that is no name of a file")
+        }
+        folder = "\(mirrors)/\(name)"
+    }
+
+    /// A mirror that no other process removes as long as this value lives.
+    struct Held: Sendable {
+        let path: String
+        let lock: FolderLock
+        var objects: String { "\(path)/objects" }
+    }
+
+    /// The newest mirror; an empty one is made if there is none.
+    func hold() throws -> Held {
+        for _ in 0..<100 {
+            let number = numbers().last ?? 1
+            let path = "\(folder)/\(number).git"
+            if !FileManager.default.fileExists(atPath: "\(path)/HEAD") { try make(path) }
+            // Only one that is about to be removed can't be locked.
+            if let lock = FolderLock("\(path)/pipectl.lock", creates: true, isShared: true) {
+                return Held(path: path, lock: lock)
+            }
+            usleep(20_000)
+        }
+        throw MachineProblem.mirror("the mirror in \(folder) is locked; see what runs there")
+    }
+
+    private func numbers() -> [Int] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.compactMap { $0.hasSuffix(".git") ? Int($0.dropLast(4)) : nil }.sorted()
+    }
+
+    /// Makes it elsewhere and moves it, so that no other agent sees half of it.
+    private func make(_ path: String) throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let new = "\(folder)/new-\(UInt64.random(in: .min ... .max))"
+        _ = try Repository.create(bareAt: new)
+        // What was begun and has no HEAD is of no use to anybody.
+        if FileManager.default.fileExists(atPath: path), !FileManager.default.fileExists(atPath: "\(path)/HEAD") {
+            try FolderRemoval.remove(path)
+        }
+        if rename(new, path) != 0 { try FolderRemoval.remove(new) }
+        // Steps run as other users where the agent is root.
+        chmod(path, 0o755)
+    }
+
+    /// Begins an empty mirror, and removes the older ones that nobody reads.
+    func renew() throws {
+        let all = numbers()
+        try make("\(folder)/\((all.last ?? 0) + 1).git")
+        for number in all {
+            let path = "\(folder)/\(number).git"
+            guard let lock = FolderLock("\(path)/pipectl.lock", creates: true, isShared: false) else { continue }
+            try? FolderRemoval.remove(path)
+            lock.giveBack()
+        }
+    }
+
+    /// The commits of the newest mirror that were used last.
+    func state() throws -> MirrorState {
+        let held = try hold()
+        let found = refs(of: held).sorted { $0.used > $1.used }
+        return MirrorState(tips: found.prefix(MirrorState.most).map(\.name))
+    }
+
+    private func refs(of held: Held) -> [(name: String, used: Date)] {
+        let folder = "\(held.path)/\(Mirror.tips)"
+        let files = FileManager.default
+        return ((try? files.contentsOfDirectory(atPath: folder)) ?? []).compactMap { name in
+            guard OID(hex: name) != nil else { return nil }
+            let facts = try? files.attributesOfItem(atPath: "\(folder)/\(name)")
+            return (name, facts?[.modificationDate] as? Date ?? .distantPast)
+        }
+    }
+
+    /// Takes a pack, which `next` gives in pieces, and keeps the commit.
+    ///
+    /// - Throws: ``MachineProblem/mirror(_:)`` if something is damaged or missing.
+    func take(_ commit: OID, _ next: () throws -> [UInt8]?) throws {
+        let held = try hold()
+        do {
+            let receiver = try PackReceiver(into: Repository(opening: held.path))
+            while let piece = try next() { try piece.withUnsafeBytes { try receiver.append($0) } }
+            try receiver.finish()
+            let repository = try Repository(opening: held.path)
+            _ = try repository.treeID(of: commit)
+            try repository.keep(commit, as: "\(Mirror.tips)/\(commit.hex)")
+        } catch let problem as GitError {
+            throw Mirror.problem(problem, held)
+        }
+        // A ref that was not used for long only makes the list longer: what it needs stays in the packs.
+        for old in refs(of: held).sorted(by: { $0.used > $1.used }).dropFirst(2 * MirrorState.most) {
+            unlink("\(held.path)/\(Mirror.tips)/\(old.name)")
+        }
+    }
+
+    private static func problem(_ problem: GitError, _ held: Held) -> MachineProblem {
+        if let code = problem.systemError {
+            return .other("the mirror \(held.path): \(String(cString: strerror(code)))")
+        }
+        return .mirror("the mirror \(held.path): \(problem)")
+    }
+
+    /// Checks the commit out into a folder that does not exist yet.
+    ///
+    /// - Returns: The mirror, which the workspace borrows objects from.
+    func checkOut(_ commit: OID, into workspace: String) throws -> Held {
+        let held = try hold()
+        do {
+            try Repository(opening: held.path).checkout(commit, into: workspace)
+            // It counts as used now.
+            _ = utimes("\(held.path)/\(Mirror.tips)/\(commit.hex)", nil)
+            return held
+        } catch let problem {
+            try? FolderRemoval.remove(workspace)
+            throw Mirror.problem(problem, held)
+        }
+    }
+}

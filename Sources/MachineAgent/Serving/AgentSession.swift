@@ -1,0 +1,313 @@
+import Concurrency
+import Engine
+import Foundation
+import Git
+import MachineProtocol
+import Pipeline
+import Results
+import Sandbox
+import Synchronization
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What an agent knows of its run, and its answers to requests.
+final class AgentSession: Sendable {
+    private struct State {
+        var made: Made?
+        var open: (any OpenPlace)?
+        /// Those who wait for the end of the place or of an attempt.
+        var stops: [Int: StopSignal] = [:]
+        var nextStop = 0
+        var attempts = 0
+        var isOver = false
+    }
+
+    /// A workspace, with what it needs as long as it exists.
+    private struct Made: Sendable {
+        let place: LocalPlace
+        let mirror: Mirror.Held
+        let user: RunUser
+        let caches: RunCaches
+    }
+
+    private let service: AgentService
+    private let run: RunPlaceFolder
+    private let state = Mutex(State())
+    /// The most bytes of a value or of stored outputs.
+    private static let mostBytes = 64 << 30
+
+    init(service: AgentService, run: RunPlaceFolder) {
+        self.service = service
+        self.run = run
+    }
+
+    /// Asks everything to end, because the connection has.
+    func end() {
+        let stops = state.withLock { state in
+            state.isOver = true
+            return Array(state.stops.values)
+        }
+        for stop in stops { stop.stop(AgentSession.isLost) }
+    }
+
+    /// Removes the files of the run; returns false if something of it may be left.
+    func remove() async -> Bool {
+        let made = state.withLock { state in
+            defer { (state.made, state.open) = (nil, nil) }
+            return state.made
+        }
+        // Its locks are held until its files are gone.
+        defer { withExtendedLifetime(made) {} }
+        return (try? await onOwnThread { [run] in try FolderRemoval.remove(run.path) }) != nil
+    }
+
+    private static let isLost = StopRequest(.cancelled, reason: "the connection with the daemon has ended")
+
+    func answer(_ bytes: [UInt8], on exchange: Exchange) async {
+        let request: MachineRequest
+        do { request = try Wire.value(from: bytes) } catch {
+            return reply(exchange, MachineReply<Done>.problem(.other("the request can't be read: \(error)")))
+        }
+        switch request {
+        case .mirror(let name): await blocking(exchange) { try self.mirror(name).state() }
+        case .pack(let name, let commit):
+            await blocking(exchange) {
+                try self.mirror(name).take(try AgentSession.id(commit)) { try AgentSession.piece(of: exchange) }
+                return Done()
+            }
+        case .newMirror(let name):
+            await blocking(exchange) {
+                try self.mirror(name).renew()
+                return Done()
+            }
+        case .workspace(let order):
+            await blocking(exchange) {
+                try self.makeWorkspace(order)
+                return Done()
+            }
+        case .open(let plan): await open(plan, exchange)
+        case .run(let order): await attempt(order, exchange)
+        case .search(let folder, let step, let order):
+            await blocking(exchange) {
+                let found = try self.opened().files(folder, of: step).search(
+                    try order.globs.map { try Glob($0) }, order.limits, findsLinks: order.findsLinks)
+                try exchange.send(try Wire.bytes(found))
+                return Done()
+            }
+        case .read(let folder, let step, let path, let limit):
+            await blocking(exchange) {
+                let bytes = try self.opened().files(folder, of: step).read(path, atMost: limit) {
+                    try exchange.send($0)
+                }
+                return FileEnd(bytes: bytes)
+            }
+        case .value(let name):
+            await blocking(exchange) {
+                guard AttemptOrder.isName(name) else {
+                    throw MachineProblem.other("a value has a name that is no name of a file")
+                }
+                let file = self.run.scratch()
+                defer { unlink(file) }
+                try AgentSession.receive(exchange, into: file, atMost: AgentSession.mostBytes)
+                try self.opened().add(value: name, from: FilePath(file))
+                return Done()
+            }
+        case .discard(let order):
+            await blocking(exchange) {
+                try self.opened().discardPublished(by: try order.attempt())
+                return Done()
+            }
+        case .hasOutputs(let sha256):
+            await blocking(exchange) {
+                // It counts as used now.
+                HasOutputs(isThere: utimes(try self.outputs(sha256), nil) == 0)
+            }
+        case .outputs(let sha256):
+            await blocking(exchange) {
+                let target = try self.outputs(sha256)
+                let new = "\(self.service.folder.outputs)/.\(UInt64.random(in: .min ... .max))"
+                defer { unlink(new) }
+                try AgentSession.receive(exchange, into: new, atMost: AgentSession.mostBytes)
+                guard rename(new, target) == 0 else { throw Errno(rawValue: errno) }
+                return Done()
+            }
+        case .restore(let sha256, let stale):
+            await blocking(exchange) {
+                let path = try self.outputs(sha256)
+                do {
+                    try self.opened().restore(StoredOutputs(path: path, sha256: sha256), inPlaceOf: stale)
+                } catch {
+                    // Whatever was wrong with them, they are sent again the next time.
+                    unlink(path)
+                    throw error
+                }
+                return Done()
+            }
+        }
+    }
+
+    // MARK: The run
+
+    private func makeWorkspace(_ order: WorkspaceOrder) throws {
+        let isNew = state.withLock { $0.made == nil && !$0.isOver }
+        guard isNew else { throw MachineProblem.other("the run has a workspace already") }
+        if order.needsSandbox, service.sandbox.sandbox == nil {
+            throw MachineProblem.noSandbox(service.sandbox.obstacle ?? "there is no sandbox")
+        }
+        let mirror = try mirror(order.repository).checkOut(try AgentSession.id(order.commit), into: run.workspace)
+        let user = try RunUser(in: service.folder)
+        var place = LocalPlace(
+            workspace: FilePath(run.workspace), folder: FilePath(run.place), stepInit: FilePath(service.stepInit))
+        place.controlGroups = service.sandbox.controlGroups
+        let caches = try RunCaches(order, user: user.user, in: service.folder)
+        if let sandbox = service.sandbox.sandbox {
+            place.runSandbox = RunSandbox(
+                sandbox: sandbox, user: user.user, mounts: [SandboxMount(mirror.objects, isOptional: true)],
+                caches: caches.mounts)
+        }
+        state.withLock { $0.made = Made(place: place, mirror: mirror, user: user, caches: caches) }
+    }
+
+    private func open(_ plan: Plan, _ exchange: Exchange) async {
+        guard let place = state.withLock({ $0.open == nil ? $0.made?.place : nil }) else {
+            return reply(exchange, MachineReply<ClosedPlace>.problem(.other("there is no workspace to open")))
+        }
+        let ending = StopSignal()
+        let number = register(ending)
+        defer { forget(number) }
+        exchange.onNote { _ in ending.stop(AgentSession.isLost) }
+        do {
+            let result = try await place.open(for: plan) { [self] open in
+                state.withLock { $0.open = open }
+                let paths = plan.steps.first.map { open.workspacePaths(of: $0) } ?? []
+                let note = OpenedPlace(begunAt: open.begunAt, workspacePaths: paths.map(\.string))
+                // If the daemon is gone, the connection's end is the end of this, too.
+                try? await onOwnThread { try exchange.note(note) }
+                _ = await ending.wait()
+                await waitForAttempts()
+                state.withLock { $0.open = nil }
+            }
+            reply(exchange, .value(ClosedPlace(isAllEnded: result.isAllEnded)))
+        } catch {
+            reply(exchange, MachineReply<ClosedPlace>.problem(MachineProblem(error)))
+        }
+    }
+
+    /// Gives attempts that were asked to end a few seconds. After that their processes are killed with the place.
+    private func waitForAttempts() async {
+        let limit = ContinuousClock.now + .seconds(5)
+        while state.withLock({ $0.attempts > 0 }), ContinuousClock.now < limit {
+            do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
+        }
+    }
+
+    private func attempt(_ order: AttemptOrder, _ exchange: Exchange) async {
+        let stop = StopSignal()
+        let number = register(stop)
+        state.withLock { $0.attempts += 1 }
+        defer {
+            state.withLock { $0.attempts -= 1 }
+            forget(number)
+        }
+        exchange.onNote { bytes in
+            let order = try? Wire.value(StopOrder.self, from: bytes)
+            stop.stop(order?.request ?? AgentSession.isLost)
+        }
+        do {
+            let end = try await opened().run(try fitted(order), stop: stop) { bytes in
+                // Nobody wants the output any more: the connection has ended, or the daemon has given up.
+                do { try exchange.send(bytes) } catch { stop.stop(AgentSession.isLost) }
+            }
+            reply(exchange, .value(AttemptReport(end)))
+        } catch {
+            reply(exchange, MachineReply<AttemptReport>.problem(MachineProblem(error)))
+        }
+    }
+
+    /// The attempt with the folders of programs of this machine: those of the daemon's mean nothing here.
+    private func fitted(_ order: AttemptOrder) throws -> StepAttempt {
+        var attempt = try order.attempt()
+        if attempt.step.environment["PATH"] == nil { attempt.environment["PATH"] = ThisMachine.searchPath }
+        return attempt
+    }
+
+    // MARK: Parts
+
+    /// Registers a signal that is stopped when the connection ends, at once if it has.
+    private func register(_ stop: StopSignal) -> Int {
+        let (number, isOver) = state.withLock { state in
+            state.nextStop += 1
+            state.stops[state.nextStop] = stop
+            return (state.nextStop, state.isOver)
+        }
+        if isOver { stop.stop(AgentSession.isLost) }
+        return number
+    }
+
+    private func forget(_ number: Int) { state.withLock { _ = $0.stops.removeValue(forKey: number) } }
+
+    private func opened() throws -> any OpenPlace {
+        guard let open = state.withLock({ $0.open }) else { throw MachineProblem.other("no place is open") }
+        return open
+    }
+
+    private func mirror(_ name: String) throws -> Mirror { try Mirror(name, in: service.folder.mirrors) }
+
+    private func outputs(_ sha256: String) throws -> String {
+        let isDigest =
+            sha256.utf8.count == 64
+            && sha256.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        guard isDigest else { throw MachineProblem.other("outputs have a name that is no SHA-256") }
+        return "\(service.folder.outputs)/\(sha256)"
+    }
+
+    private static func id(_ commit: String) throws -> OID {
+        guard let id = OID(hex: commit) else { throw MachineProblem.other("a commit has a name that is no SHA-1") }
+        return id
+    }
+
+    /// The next piece of data; nil at its end.
+    private static func piece(of exchange: Exchange) throws -> [UInt8]? {
+        switch try exchange.next() {
+        case .data(let bytes): return bytes
+        case .endOfData: return nil
+        case .note, .reply: throw MachineProblem.other("something else came in place of data")
+        }
+    }
+
+    private static func receive(_ exchange: Exchange, into path: String, atMost limit: Int) throws {
+        let file = try FileDescriptor.open(
+            FilePath(path), .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec, .noFollow],
+            permissions: .ownerReadWrite)
+        try file.closeAfter {
+            var bytes = 0
+            while let piece = try piece(of: exchange) {
+                bytes += piece.count
+                guard bytes <= limit else { throw MachineProblem.other("more data came than is allowed") }
+                try file.writeAll(piece)
+            }
+        }
+    }
+
+    /// Does blocking work on a thread of its own, and replies with what it returns or throws.
+    private func blocking<Value: Sendable & Codable>(
+        _ exchange: Exchange, _ body: @escaping @Sendable () throws -> Value
+    ) async {
+        do {
+            let value = try await onOwnThread(body)
+            reply(exchange, .value(value))
+        } catch {
+            reply(exchange, MachineReply<Value>.problem(MachineProblem(error)))
+        }
+    }
+
+    /// Small, so that the other side's buffers always take it.
+    private func reply<Value>(_ exchange: Exchange, _ reply: MachineReply<Value>) {
+        try? exchange.reply(reply)
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Sandbox
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Where an agent keeps its files: mirrors, caches and stored outputs, which outlive it, and a folder for its run.
+package struct AgentFolder: Sendable {
+    package let path: String
+
+    package init(path: String) { self.path = path }
+
+    var mirrors: String { "\(path)/mirrors" }
+    var outputs: String { "\(path)/outputs" }
+    var caches: String { "\(path)/caches" }
+    var runs: String { "\(path)/runs" }
+    var users: String { "\(path)/users" }
+
+    /// Creates the folders, and removes the runs of agents that have ended.
+    func prepare() throws {
+        let files = FileManager.default
+        for made in [path, mirrors, outputs, caches, runs, users] {
+            try files.createDirectory(
+                atPath: made, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o711])
+        }
+        for name in (try? files.contentsOfDirectory(atPath: runs)) ?? [] {
+            // Who holds the lock is alive. One without the file is just being made.
+            guard let lock = FolderLock("\(runs)/\(name)/lock", creates: false, isShared: false) else { continue }
+            try? FolderRemoval.remove("\(runs)/\(name)")
+            lock.giveBack()
+        }
+    }
+
+    /// Creates a folder for a run, which is locked as long as this process lives.
+    func makeRun() throws -> RunPlaceFolder {
+        let name = String(UInt64.random(in: .min ... .max), radix: 36)
+        let made = "\(runs)/\(name)"
+        guard mkdir(made, 0o711) == 0, let lock = FolderLock("\(made)/lock", creates: true, isShared: false) else {
+            throw AgentProblem("a folder for the run could not be made in \(runs): \(String(cString: strerror(errno)))")
+        }
+        guard mkdir("\(made)/\(name)", 0o711) == 0 else {
+            throw AgentProblem("a folder for the run could not be made in \(made): \(String(cString: strerror(errno)))")
+        }
+        return RunPlaceFolder(path: made, name: name, lock: lock)
+    }
+
+    /// Removes the stored outputs that were not used for the longest time, until the rest has at most `bytes`.
+    func trimOutputs(to bytes: Int) {
+        let files = FileManager.default
+        var found: [(path: String, used: Date, bytes: Int)] = []
+        for name in (try? files.contentsOfDirectory(atPath: outputs)) ?? [] {
+            let path = "\(outputs)/\(name)"
+            guard let facts = try? files.attributesOfItem(atPath: path) else { continue }
+            let used = facts[.modificationDate] as? Date ?? .distantPast
+            // What no agent finished within a day is finished by none.
+            if name.hasPrefix("."), used.timeIntervalSinceNow < -86_400 { unlink(path) }
+            if !name.hasPrefix(".") { found.append((path, used, facts[.size] as? Int ?? 0)) }
+        }
+        var left = bytes
+        for one in found.sorted(by: { $0.used > $1.used }) {
+            left -= one.bytes
+            if left < 0 { unlink(one.path) }
+        }
+    }
+}
+
+/// The folder of one run.
+struct RunPlaceFolder: Sendable {
+    let path: String
+    let name: String
+    let lock: FolderLock
+    var workspace: String { "\(path)/workspace" }
+    /// What steps see beside the workspace. Its name is the run's: the control group gets it.
+    var place: String { "\(path)/\(name)" }
+    /// For files of the agent that no step sees.
+    func scratch() -> String { "\(path)/scratch-\(UInt64.random(in: .min ... .max))" }
+}
+
+/// A file that a process locks as long as it lives (flock(2)).
+final class FolderLock: Sendable {
+    private let file: Int32
+
+    /// Nil if another process holds it in a way that excludes this one, or if there is no such file.
+    init?(_ path: String, creates: Bool, isShared: Bool) {
+        let opened = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (creates ? O_CREAT : 0), 0o600)
+        guard opened >= 0 else { return nil }
+        guard flock(opened, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 else {
+            close(opened)
+            return nil
+        }
+        file = opened
+    }
+
+    deinit { close(file) }
+
+    /// Ends the lock, now at the latest.
+    func giveBack() { _ = flock(file, LOCK_UN) }
+}
+
+/// Why an agent can't do its work, as a sentence.
+struct AgentProblem: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}

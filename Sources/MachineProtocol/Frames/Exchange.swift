@@ -1,0 +1,165 @@
+import Foundation
+import Synchronization
+
+/// One request to an agent with what belongs to it: data in both directions, notes, and the reply.
+///
+/// Its calls block. The connection's reader never waits for whoever takes out of an exchange: a sender may only be ahead
+/// by ``window`` bytes.
+package final class Exchange: Sendable {
+    /// What arrived for an exchange.
+    package enum Event: Sendable {
+        case data([UInt8])
+        case endOfData
+        case note([UInt8])
+        case reply([UInt8])
+    }
+
+    /// How many bytes of data may be on their way or wait to be taken.
+    package static let window = 1 << 20
+
+    package let number: UInt32
+    private let connection: MachineConnection
+
+    private struct State {
+        var events: [Event] = []
+        /// Bytes that the other side may still send.
+        var room = Exchange.window
+        /// Bytes that this side may still send.
+        var credit = Exchange.window
+        var isOver = false
+        var isDropped = false
+        var noteHandler: (@Sendable ([UInt8]) -> Void)?
+    }
+
+    private let state = Mutex(State())
+    private let change = NSCondition()
+
+    init(number: UInt32, connection: MachineConnection) {
+        self.number = number
+        self.connection = connection
+    }
+
+    /// Called for the connection's reader, and never waits.
+    func receive(_ event: Event) throws(FrameProblem) {
+        var problem: FrameProblem?
+        var handler: (@Sendable ([UInt8]) -> Void)?
+        update { state in
+            switch event {
+            case .data(let bytes):
+                state.room -= bytes.count
+                if state.room < 0 { problem = .outOfTurn("more data than it was asked for") }
+            case .note:
+                if let known = state.noteHandler {
+                    handler = known
+                    return
+                }
+                if state.events.count > 1_000 { problem = .outOfTurn("too many notes") }
+            case .reply: state.isOver = true
+            case .endOfData: break
+            }
+            state.events.append(event)
+        }
+        if let problem { throw problem }
+        if let handler, case .note(let bytes) = event { handler(bytes) }
+    }
+
+    func receive(credit: Int) { update { $0.credit = min($0.credit + credit, Exchange.window) } }
+
+    func receiveDrop() { update { $0.isDropped = true } }
+
+    /// Wakes everybody who waits, since the connection has ended.
+    func connectionEnded() { update { _ in } }
+
+    private func update(_ body: (inout State) -> Void) {
+        change.lock()
+        state.withLock { body(&$0) }
+        change.broadcast()
+        change.unlock()
+    }
+
+    /// Waits for what `take` returns. What has arrived is taken even after the connection has ended.
+    ///
+    /// - Throws: ``ConnectionEnd``.
+    private func wait<Value: Sendable>(_ take: (inout State) -> Value?) throws -> Value {
+        change.lock()
+        defer { change.unlock() }
+        while true {
+            if let value = state.withLock({ take(&$0) }) { return value }
+            if let end = connection.end { throw end }
+            // The limit only guards against a lost wake-up.
+            _ = change.wait(until: Date(timeIntervalSinceNow: 1))
+        }
+    }
+
+    /// Waits for the next event.
+    ///
+    /// - Throws: ``ConnectionEnd`` when the connection has ended and nothing is left.
+    package func next() throws -> Event {
+        let event = try wait { state in state.events.isEmpty ? nil : state.events.removeFirst() }
+        if case .data(let bytes) = event { grant(bytes.count) }
+        return event
+    }
+
+    private func grant(_ bytes: Int) {
+        state.withLock { $0.room += bytes }
+        // A connection that has ended needs no credit.
+        try? connection.send(Frame(.credit, exchange: number, header: Array(String(bytes).utf8)))
+    }
+
+    /// Calls `handler` for each note from now on, and for those that wait, on the connection's thread; it must not block.
+    package func onNote(_ handler: @escaping @Sendable ([UInt8]) -> Void) {
+        var waiting: [[UInt8]] = []
+        update { state in
+            state.noteHandler = handler
+            state.events.removeAll { event in
+                guard case .note(let bytes) = event else { return false }
+                waiting.append(bytes)
+                return true
+            }
+        }
+        for note in waiting { handler(note) }
+    }
+
+    /// Sends data; waits as long as the receiver is behind by ``window``.
+    ///
+    /// - Throws: ``ConnectionEnd``, or ``Dropped`` if the other side wants no more.
+    package func send(_ data: UnsafeRawBufferPointer) throws {
+        var rest = data[...]
+        while !rest.isEmpty {
+            let most = min(rest.count, Frame.mostContent)
+            let count: Int = try wait { state in
+                if state.isDropped { return 0 }
+                guard state.credit > 0 else { return nil }
+                let count = min(most, state.credit)
+                state.credit -= count
+                return count
+            }
+            guard count > 0 else { throw Dropped() }
+            try connection.send(Frame(.data, exchange: number, content: Array(rest.prefix(count))))
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    package func send(_ data: [UInt8]) throws { try data.withUnsafeBytes { try send($0) } }
+
+    package func endData() throws { try connection.send(Frame(.endOfData, exchange: number)) }
+
+    package func note(_ value: some Encodable) throws {
+        try connection.send(Frame(.note, exchange: number, header: try Wire.bytes(value)))
+    }
+
+    /// Ends the exchange on the server's side.
+    package func reply(_ value: some Encodable) throws {
+        defer { connection.forget(number) }
+        try connection.send(Frame(.reply, exchange: number, header: try Wire.bytes(value)))
+    }
+
+    /// Ends the exchange on the client's side, whether the reply has come or not.
+    package func finish() {
+        if !state.withLock({ $0.isOver }) { try? connection.send(Frame(.drop, exchange: number)) }
+        connection.forget(number)
+    }
+
+    /// The other side wants no more data of this exchange.
+    package struct Dropped: Error {}
+}

@@ -1,0 +1,148 @@
+import Concurrency
+import Engine
+package import MachineProtocol
+import Synchronization
+import SystemCalls
+
+/// A connection with the agent of one run, from the daemon's side.
+///
+/// Its calls block, but for those that are asynchronous.
+package final class MachineClient: Sendable {
+    /// The machine's name, for sentences.
+    package let machine: String
+    /// What the machine is.
+    package let greeting: AgentGreeting
+    private let stream: AgentStream
+    private let connection: MachineConnection
+    private let counts: TrafficCount
+
+    private init(
+        machine: String, greeting: AgentGreeting, stream: AgentStream, connection: MachineConnection,
+        counts: TrafficCount
+    ) {
+        (self.machine, self.greeting, self.stream) = (machine, greeting, stream)
+        (self.connection, self.counts) = (connection, counts)
+    }
+
+    /// How many bytes of packs and stored outputs were sent.
+    package var sent: (packs: Int, outputs: Int) { counts.values }
+
+    /// Starts an agent, and agrees with it on the protocol.
+    ///
+    /// - Parameters:
+    ///   - lifetime: After that the agent ends everything, whatever the daemon says.
+    ///   - silence: How long one side may say nothing before the other one gives it up.
+    /// - Throws: ``PlaceProblem``; nothing is left then.
+    package static func connect(
+        _ link: any AgentLink, machine: String, lifetime: Duration, silence: Duration = .seconds(30)
+    ) async throws -> MachineClient {
+        let stream: AgentStream
+        do { stream = try await link.start() } catch {
+            throw PlaceProblem(reason: "\(machine) can't be used: \(error)", mayHaveActed: false)
+        }
+        do {
+            let own = DaemonGreeting(silence: silence / .seconds(1), lifetime: lifetime / .seconds(1))
+            let limit = max(silence, .seconds(10))
+            let (greeting, parser): (AgentGreeting, FrameParser) = try await onOwnThread {
+                try Handshake.greet(own, input: stream.output, output: stream.input, within: limit)
+            }
+            guard greeting.version == own.version else {
+                throw PlaceProblem(
+                    reason:
+                        "the agent of \(machine) speaks version \(greeting.version) of the protocol, and this pipectl "
+                        + "version \(own.version): install the same pipectl on both", mayHaveActed: false)
+            }
+            let connection = MachineConnection(input: stream.output, output: stream.input, silence: silence)
+            try connection.start(parser)
+            return MachineClient(
+                machine: machine, greeting: greeting, stream: stream, connection: connection, counts: TrafficCount())
+        } catch {
+            let reason = await stream.end()
+            if let problem = error as? PlaceProblem { throw problem }
+            throw PlaceProblem(reason: "\(machine) \(reason ?? "\(error)")", mayHaveActed: false)
+        }
+    }
+
+    /// Ends the connection, and with it everything that the agent started.
+    package func end() async {
+        connection.close(ConnectionEnd(.ended, "was not needed any more"))
+        _ = await stream.end()
+    }
+
+    /// Why the connection has ended; nil while it is there.
+    package var isLost: Bool { connection.end != nil }
+
+    /// Ends the connection with a machine that does not do what it must.
+    func giveUp(_ reason: String) { connection.close(ConnectionEnd(.failed, reason)) }
+
+    /// What a lost connection means for a run.
+    ///
+    /// - Parameter mayHaveActed: Whether a command may have been started.
+    func lost(_ error: any Error, mayHaveActed: Bool) -> PlaceProblem {
+        let reason = (error as? ConnectionEnd ?? connection.end).map(\.reason) ?? "\(error)"
+        return PlaceProblem(reason: "\(machine) \(reason)", mayHaveActed: mayHaveActed)
+    }
+
+    func begin(_ request: MachineRequest) throws -> Exchange {
+        do { return try connection.begin(request) } catch { throw lost(error, mayHaveActed: false) }
+    }
+
+    /// Makes a request, sends what belongs to it, and waits for the reply.
+    ///
+    /// - Parameters:
+    ///   - data: Receives the data that comes.
+    ///   - send: Sends the data of the request; the end of it is sent afterwards.
+    /// - Throws: What the agent could not do, as the engine knows it; ``PlaceProblem`` if the connection is lost; what
+    ///   `data` and `send` throw.
+    @discardableResult
+    func ask<Value: Sendable & Codable>(
+        _ request: MachineRequest, _ type: Value.Type = Value.self, data: (([UInt8]) throws -> Void)? = nil,
+        send: ((Exchange) throws -> Void)? = nil
+    ) throws -> Value {
+        let exchange = try begin(request)
+        defer { exchange.finish() }
+        do {
+            if let send {
+                try send(exchange)
+                try exchange.endData()
+            }
+            while true {
+                switch try exchange.next() {
+                case .data(let bytes): try data?(bytes)
+                case .endOfData, .note: continue
+                case .reply(let bytes): return try value(type, bytes)
+                }
+            }
+        } catch let end as ConnectionEnd {
+            throw lost(end, mayHaveActed: true)
+        }
+    }
+
+    /// The value of a reply.
+    ///
+    /// - Throws: ``MachineProblem``; ``PlaceProblem`` if the bytes are no reply.
+    func value<Value: Sendable & Codable>(_ type: Value.Type, _ bytes: [UInt8]) throws -> Value {
+        guard let reply = try? Wire.value(MachineReply<Value>.self, from: bytes) else {
+            throw PlaceProblem(reason: "\(machine) sent an answer that can't be read", mayHaveActed: true)
+        }
+        switch reply {
+        case .value(let value): return value
+        case .problem(let problem): throw problem
+        }
+    }
+
+    /// Sends a file as the data of a request.
+    func send(_ path: String, over exchange: Exchange, isPack: Bool) throws {
+        let bytes = try FileSending.send(path) { try exchange.send($0) }
+        counts.add(bytes, isPack: isPack)
+    }
+}
+
+/// What was sent over a connection.
+private final class TrafficCount: Sendable {
+    private let state = Mutex((packs: 0, outputs: 0))
+    var values: (packs: Int, outputs: Int) { state.withLock { $0 } }
+    func add(_ bytes: Int, isPack: Bool) {
+        state.withLock { if isPack { $0.packs += bytes } else { $0.outputs += bytes } }
+    }
+}

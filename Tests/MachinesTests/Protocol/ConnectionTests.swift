@@ -1,0 +1,164 @@
+import Concurrency
+import Foundation
+import Synchronization
+import SystemCalls
+import TestBasics
+import Testing
+
+@testable import MachineProtocol
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Both sides of a connection in one process.
+@Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+    /// Two connected sockets.
+    private func pair() throws -> (Descriptor, Descriptor) {
+        var ends: [Int32] = [-1, -1]
+        #if os(Linux)
+            let kind = Int32(SOCK_STREAM.rawValue)
+        #else
+            let kind = SOCK_STREAM
+        #endif
+        try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
+        return (Descriptor(ends[0]), Descriptor(ends[1]))
+    }
+
+    private func client(_ end: Descriptor, silence: Duration = .seconds(30)) throws -> MachineConnection {
+        let made = MachineConnection(input: end, output: end, silence: silence)
+        try made.start()
+        return made
+    }
+
+    private func server(
+        _ end: Descriptor, _ serve: @escaping @Sendable (Exchange, String) throws -> Void
+    ) throws -> MachineConnection {
+        let made = MachineConnection(
+            input: end, output: end, silence: .seconds(30),
+            onRequest: { exchange, bytes in
+                _ = startThread { try? serve(exchange, (try? Wire.value(String.self, from: bytes)) ?? "") }
+            })
+        try made.start()
+        return made
+    }
+
+    private func reply(of exchange: Exchange) throws -> (data: Int, reply: String) {
+        var data = 0
+        while true {
+            switch try exchange.next() {
+            case .data(let bytes): data += bytes.count
+            case .reply(let bytes): return (data, try Wire.value(String.self, from: bytes))
+            case .note, .endOfData: continue
+            }
+        }
+    }
+
+    @Test func `many exchanges go on at once`() async throws {
+        let (one, other) = try pair()
+        let serving = try server(other) { exchange, name in
+            try exchange.send(Array(repeating: 1, count: 3 * Exchange.window))
+            try exchange.reply(name)
+        }
+        let client = try client(one)
+        try await withThrowingTaskGroup(of: (String, Int, String).self) { group in
+            for number in 0..<20 {
+                group.addTask {
+                    try await onOwnThread {
+                        let exchange = try client.begin("\(number)")
+                        let end = try self.reply(of: exchange)
+                        return ("\(number)", end.data, end.reply)
+                    }
+                }
+            }
+            for try await (name, data, answer) in group {
+                #expect(name == answer && data == 3 * Exchange.window)
+            }
+        }
+        client.close(ConnectionEnd(.ended, "is over"))
+        serving.close(ConnectionEnd(.ended, "is over"))
+    }
+
+    @Test func `a sender waits for a slow receiver, and others do not wait for it`() async throws {
+        let (one, other) = try pair()
+        let sent = Mutex(0)
+        let serving = try server(other) { exchange, name in
+            for _ in 0..<(name == "long" ? 64 : 0) {
+                try exchange.send(Array(repeating: 1, count: 1 << 16))
+                sent.withLock { $0 += 1 << 16 }
+            }
+            try exchange.reply(name)
+        }
+        let client = try client(one)
+        try await onOwnThread {
+            let slow = try client.begin("long")
+            // Only when this one was answered the first has certainly been sent what it may be sent.
+            for _ in 0..<50 { #expect(try self.reply(of: client.begin("short")).reply == "short") }
+            #expect(sent.withLock { $0 } <= Exchange.window)
+            #expect(try self.reply(of: slow).data == 64 << 16)
+        }
+        client.close(ConnectionEnd(.ended, "is over"))
+        serving.close(ConnectionEnd(.ended, "is over"))
+    }
+
+    @Test func `who sends more than it may ends the connection`() async throws {
+        let (one, other) = try pair()
+        let client = try client(one)
+        let exchange = try client.begin("anything")
+        let piece = Frame(.data, exchange: exchange.number, content: Array(repeating: 0, count: 1 << 18)).bytes
+        // Nothing is taken meanwhile, so no credit is given.
+        try await onOwnThread {
+            other.use { file in for _ in 0..<8 where client.end == nil { _ = QuietWrite.all(piece, to: file) } }
+        }
+        try await eventually("the connection ends") { client.end != nil }
+        withExtendedLifetime(exchange) {}
+        #expect(client.end?.kind == .wrongFrame)
+    }
+
+    @Test func `who is silent ends the connection`() async throws {
+        let (one, other) = try pair()
+        let client = try client(one, silence: .seconds(1))
+        let exchange = try client.begin("anything")
+        let end: ConnectionEnd? = try await onOwnThread {
+            do {
+                _ = try exchange.next()
+                return nil
+            } catch { return error as? ConnectionEnd }
+        }
+        #expect(end?.kind == .silent)
+        withExtendedLifetime(other) {}
+    }
+
+    @Test func `signs of life keep the connection`() async throws {
+        let (one, other) = try pair()
+        let client = try client(one, silence: .seconds(1))
+        let serving = MachineConnection(
+            input: other, output: other, silence: .seconds(1),
+            onRequest: { exchange, _ in
+                _ = startThread {
+                    usleep(2_500_000)
+                    try? exchange.reply("late")
+                }
+            })
+        try serving.start()
+        let answer = try await onOwnThread { try self.reply(of: client.begin("slow")).reply }
+        #expect(answer == "late")
+        client.close(ConnectionEnd(.ended, "is over"))
+        serving.close(ConnectionEnd(.ended, "is over"))
+    }
+
+    @Test func `a greeting is found behind what a shell prints`() async throws {
+        let (one, other) = try pair()
+        async let theirs: String = onOwnThread {
+            _ = other.use { QuietWrite.all(Array("Welcome!\npipectl-agent strea\n".utf8), to: $0) }
+            return try Handshake.greet("agent", input: other, output: other, within: .seconds(20)).greeting
+        }
+        let ours: String = try await onOwnThread {
+            try Handshake.greet("daemon", input: one, output: one, within: .seconds(20)).greeting
+        }
+        #expect(ours == "agent")
+        #expect(try await theirs == "daemon")
+    }
+}
