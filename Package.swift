@@ -70,9 +70,12 @@ let package = Package(
             // With library evolution a compiler that imports this module need not load the modules that it uses. A
             // change of the workflows then compiles in half the time.
             swiftSettings: settings + [.unsafeFlags(["-enable-library-evolution"])],
-            // Each load of a workflow computes a digest of this library, half of which would be debug information.
+            // Each load of a workflow computes a digest of this library, half of which would be debug information. Without
+            // a name, the linker writes the path of the library into it.
             linkerSettings: [
-                .unsafeFlags(["-Xlinker", "--strip-debug"], .when(platforms: [.linux], configuration: .release))
+                .unsafeFlags(
+                    ["-Xlinker", "--strip-debug", "-Xlinker", "-soname=libPipeline.so"],
+                    .when(platforms: [.linux], configuration: .release))
             ]),
         .target(name: "PlanRules", dependencies: ["Pipeline"], swiftSettings: settings),
         .target(name: "TestIntegrity", dependencies: ["Pipeline"], swiftSettings: settings),
