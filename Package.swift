@@ -425,6 +425,9 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "MCP", swiftSettings: settings),
         .target(name: "MergeQueue", swiftSettings: settings),
+        .target(name: "MachinePool", dependencies: ["Pipeline"], swiftSettings: settings),
+        // Drives the choice of machines with made-up runs: `script/bench machines`.
+        .executableTarget(name: "pool-simulation", dependencies: ["MachinePool"], swiftSettings: settings),
         .target(
             name: "ProjectSetup",
             dependencies: [
@@ -578,6 +581,8 @@ let package = Package(
                 "Signing", "TestBasics", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ], swiftSettings: settings),
+        .testTarget(
+            name: "MachinePoolTests", dependencies: ["MachinePool", "Pipeline"], swiftSettings: settings),
         .testTarget(name: "MergeQueueTests", dependencies: ["MergeQueue", "TestBasics"], swiftSettings: settings),
         .testTarget(
             name: "SettingsTests",

@@ -173,6 +173,7 @@ let areas = [
         "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
         "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/LandingTests", "Tests/Support", "Tests/TestBasics"
     ),
+    Area("machine-pool", "Sources/MachinePool", "Sources/Pipeline", "Tests/MachinePoolTests"),
     Area(
         "machines", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
@@ -307,7 +308,7 @@ let areas = [
         "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles",
         "Sources/Store", "Sources/SystemCalls", "Sources/TaskService", "Sources/Tasks", "Sources/TerminalText",
         "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Tests/TaskServiceTests", "Tests/TestBasics"
+        "Sources/Workspaces", "Tests/RunSamples", "Tests/TaskServiceTests", "Tests/TestBasics"
     ),
     Area(
         "tasks", "Sources/CrashReports", "Sources/ForeignText", "Sources/Pipeline", "Sources/Results", "Sources/Tasks",

@@ -34,7 +34,7 @@ extension Plan {
     static let rules: [any PlanRule] = [
         NotEmpty(), UsableNames(), UniqueNames(), KnownNeeds(), NoCycles(), UsableGlobs(), UsableActions(),
         UsableLimits(), UsableCaches(), UsableFolders(), UsableEnvironment(), UsableSecrets(), ConsistentResources(),
-        PublishedValues(), UsableApprovals(), UsableReleases(), UsableProofs(),
+        PublishedValues(), UsableApprovals(), UsableReleases(), UsableProofs(), UsableMachines(), UsableShards(),
     ]
 
     /// Everything that is wrong with the plan. An empty array means that it can run.

@@ -349,6 +349,9 @@ extension PlannedStep {
         [network.rawValue, workingDirectory ?? "", hasTerminal ? "terminal" : ""] + limits.keyTexts
             + ["\(timeout)"] + permissions.map(\.rawValue).sorted() + ["caches"]
             + caches.flatMap { [$0.name, $0.path] } + ["values"] + publishes + ["reads"] + reads
+            // Nothing for a step that says nothing, so that its key is the same as before machines existed.
+            + (machine.map { ["machine"] + $0.words } ?? [])
+            + (shard.map { ["shard", "\($0.number)", "\($0.count)"] } ?? [])
     }
 
     fileprivate var resultTexts: [String] {

@@ -144,7 +144,30 @@ import Testing
         Case(
             "unpublished-value", "two", says: "a and b", [value("a", publishes: ["v"]), value("b", publishes: ["v"])]),
         Case("unpublished-value", "no file name", says: "U+2F", [value("a", publishes: ["a/v"])]),
+        Case("machine", "no CPU", says: "0 CPUs") { $0.machine = MachineNeeds(cpus: 0) },
+        Case("machine", "more memory than any", says: "1 PiB") { $0.machine = MachineNeeds(memory: .max) },
+        Case("machine", "two systems", says: "linux") { $0.machine = MachineNeeds(traits: [.macOS, .linux]) },
+        Case("machine", "constraint", says: "small letters") { $0.machine = MachineNeeds(traits: [.label("a&b")]) },
+        Case("machine", "option", says: "begin it") { $0.machine = MachineNeeds(traits: [.label("-x")]) },
+        Case("shards", "none", says: "0 steps", shards(0, ["r.xml"])),
+        Case("shards", "too many", says: "101 steps", shards(101, ["r-$PIPECTL_SHARD.xml"])),
+        Case("shards", "one file", says: "$PIPECTL_SHARD", shards(2, ["r.xml"])),
+        Case("shards", "no results", says: ".testResults", shards(2, [])),
+        Case("shards", "a closure", says: "with a command", shards(2, []) { $0.action = .closure }),
     ]
+
+    private static func shards(
+        _ count: Int, _ results: [String], _ change: (inout PlannedStep) -> Void = { _ in }
+    ) -> [PlannedStep] {
+        let workflow = Workflow("w") {
+            results.reduce(Step("tests", run: "true").shards(count)) { $0.testResults(.junit($1)) }
+        }
+        var steps = workflow.plan(
+            for: PlanContext(repository: "r", event: .manual, commit: "c", ref: "refs/heads/main")
+        ).steps
+        for index in steps.indices { change(&steps[index]) }
+        return steps
+    }
 
     @Test(arguments: cases) func `each mistake gives exactly its finding`(broken: Case) throws {
         let findings = Plan(workflow: "w", steps: broken.steps).validate()
@@ -161,7 +184,7 @@ import Testing
         #expect(
             tested == [
                 "empty-workflow", "step-name", "duplicate-step", "unlisted-need", "cycle", "glob", "command", "limits",
-                "folder", "environment", "secret", "resource", "unpublished-value", "proof",
+                "folder", "environment", "secret", "resource", "unpublished-value", "proof", "machine", "shards",
             ])
     }
 

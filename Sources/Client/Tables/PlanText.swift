@@ -114,6 +114,9 @@ package enum PlanText {
                     let names = step.secrets.map { $0.delivery == .file ? $0.name : "\($0.name) as a variable" }
                     facts.append("\(names.count == 1 ? "secret" : "secrets") \(names.joined(separator: ", "))")
                 }
+                if let machine = step.machine, !machine.isEmpty {
+                    facts.append("on \(machine.words.joined(separator: ", "))")
+                }
                 facts.append("at most \(Figures.duration(step.timeout))")
                 lines.append("  \(step.name)  [\(facts.joined(separator: "; "))]")
                 lines.append("      \(step.commandLine.split(separator: "\n").joined(separator: "\n      "))")

@@ -33,6 +33,10 @@ package struct StepAttempt: Sendable {
         var environment = common.merging(step.environment) { _, new in new }
         environment["PIPECTL_STEP"] = step.name
         environment[StepVariable.attempt] = String(number)
+        if let shard = step.shard {
+            environment[StepVariable.shard] = String(shard.number)
+            environment[StepVariable.shards] = String(shard.count)
+        }
         // Programs choose colours by the terminal type; `pipectl logs` and the pages understand this one.
         if step.hasTerminal { environment["TERM"] = environment["TERM"] ?? "xterm-256color" }
         return environment

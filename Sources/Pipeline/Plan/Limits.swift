@@ -93,6 +93,11 @@ public struct ByteCount: Sendable, Hashable, CustomStringConvertible {
 
     /// Single bytes.
     public static func bytes(_ count: Int) -> ByteCount { ByteCount(bytes: count) }
+    /// Units of 1,000,000,000 bytes.
+    public static func gigabytes(_ count: Int) -> ByteCount {
+        let (bytes, isTooLarge) = count.multipliedReportingOverflow(by: 1_000_000_000)
+        return ByteCount(bytes: isTooLarge ? .max : bytes)
+    }
     /// Units of 1,024 bytes.
     public static func kibibytes(_ count: Int) -> ByteCount { ByteCount(bytes: count << 10) }
     /// Units of 1,048,576 bytes.

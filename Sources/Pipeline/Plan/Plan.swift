@@ -123,6 +123,10 @@ public struct PlannedStep: Sendable, Equatable, Codable {
 
     /// The settings of a step that reviews the change; nil for other steps.
     public var review: ReviewPlan?
+    /// What it needs of a machine, also what the workflow says of all its steps; nil: any machine will do.
+    public var machine: MachineNeeds?
+    /// Which part of another step's tests it runs; nil: it is a step of its own.
+    public var shard: Shard?
 
     /// Makes a step without modifiers.
     public init(name: String, action: Action, needs: [String] = []) {

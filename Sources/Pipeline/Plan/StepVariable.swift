@@ -4,6 +4,10 @@ public enum StepVariable {
     public static let workspace = "PIPECTL_WORKSPACE"
     /// The attempt's number, from 1.
     public static let attempt = "PIPECTL_ATTEMPT"
+    /// The number of the part of a divided step, from 1: see `Step.shards(_:)`.
+    public static let shard = "PIPECTL_SHARD"
+    /// The number of parts of a divided step.
+    public static let shards = "PIPECTL_SHARDS"
     /// The folder of the values that earlier steps published.
     public static let valuesIn = "PIPECTL_VALUES_IN"
     /// The folder where the step writes the values that it publishes.

@@ -7,6 +7,8 @@ public struct Step: Sendable {
     public internal(set) var planned: PlannedStep
 
     let body: (@Sendable (StepContext) async throws -> Void)?
+    /// Among how many steps its tests are divided; nil: it is one step.
+    var shardCount: Int?
     /// The steps that ``planned`` names in `needs`.
     var needed: NeededSteps
 

@@ -68,9 +68,12 @@ public struct Workflow: Sendable {
 
     /// The graph for `context`, not yet validated.
     public func plan(for context: PlanContext) -> Plan {
-        Plan(
+        let steps = steps(context)
+        let shards = Dictionary(
+            steps.compactMap { step in step.shardCount.map { (step.name, $0) } }, uniquingKeysWith: { $1 })
+        return Plan(
             workflow: declaration.name, failFast: declaration.failFast, limits: declaration.limits,
-            steps: steps(context).map(\.planned))
+            steps: steps.map { $0.planned.onMachine(of: declaration) }.divided(shards))
     }
 }
 
@@ -102,6 +105,8 @@ public struct WorkflowDeclaration: Sendable, Equatable, Codable {
     public var quarantine: [Quarantine]?
     /// How the daemon tries to fix a change that fails; nil: it does not.
     public var fix: Fix?
+    /// What its steps need of a machine; nil: any machine will do.
+    public var machine: MachineNeeds?
 
     /// A workflow with these triggers; everything else is as it is without a modifier.
     public init(

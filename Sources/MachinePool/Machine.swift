@@ -1,0 +1,60 @@
+package import Pipeline
+
+/// Another machine that runs steps: what it offers, and whether it may be used.
+package struct Machine: Sendable, Equatable, Codable {
+    /// Whether runs may start on it.
+    package enum State: Sendable, Equatable, Codable {
+        case ready
+        /// Its runs go on, and no others start.
+        case draining
+        /// Why it could not be reached when that was last tried, as a sentence.
+        case unreachable(String)
+    }
+
+    /// Unique in the pool.
+    package var name: String
+    package var address: MachineAddress
+    /// Its system, its processor and its labels, sorted by name.
+    package var traits: [MachineTrait]
+    package var cpus: Int
+    /// Bytes.
+    package var memory: Int
+    /// How many runs it may have at a time.
+    package var slots: Int
+    package var state: State
+
+    package init(
+        name: String, address: MachineAddress, traits: [MachineTrait] = [], cpus: Int, memory: Int, slots: Int = 1,
+        state: State = .ready
+    ) {
+        self.name = name
+        self.address = address
+        self.traits = Set(traits).sorted { $0.name < $1.name }
+        self.cpus = cpus
+        self.memory = memory
+        self.slots = slots
+        self.state = state
+    }
+
+    /// What the machine could never offer of these needs, even without any run; empty if it fits.
+    package func missing(_ needs: MachineNeeds) -> [String] {
+        var missing = needs.traits.filter { !traits.contains($0) }.map { "it is not \($0.name)" }
+        if let wanted = needs.cpus, wanted > cpus { missing.append("it has \(cpus) of \(wanted) CPUs") }
+        if let wanted = needs.memory, wanted > memory {
+            missing.append("it has \(ByteCount(bytes: memory)) of \(ByteCount(bytes: wanted)) of memory")
+        }
+        return missing
+    }
+}
+
+/// What a machine has for further runs.
+package struct FreeCapacity: Sendable, Equatable {
+    package var slots: Int
+    package var cpus: Int
+    /// Bytes.
+    package var memory: Int
+
+    func fits(_ needs: MachineNeeds) -> Bool {
+        slots > 0 && needs.cpus ?? 0 <= cpus && needs.memory ?? 0 <= memory
+    }
+}

@@ -1,0 +1,69 @@
+/// Which part of a step's tests a step runs: see `Step.shards(_:)`.
+public struct Shard: Sendable, Hashable, Codable {
+    /// The name of the step that was divided.
+    public var step: String
+    /// From 1.
+    public var number: Int
+    /// The number of parts.
+    public var count: Int
+
+    /// Part `number` of `count` of a step.
+    public init(of step: String, _ number: Int, of count: Int) {
+        self.step = step
+        self.number = number
+        self.count = count
+    }
+
+    /// The most parts of a step.
+    package static let most = 100
+
+    /// The part's own name: `unit tests (1 of 4)`.
+    package var name: String { "\(step) (\(number) of \(count))" }
+
+    /// What stands for ``number`` in the paths of results and artifacts.
+    package static let placeholder = "$" + StepVariable.shard
+}
+
+extension [PlannedStep] {
+    /// The steps, with each divided step replaced by its parts. Who needs the step needs all parts of it.
+    func divided(_ shards: [String: Int]) -> [PlannedStep] {
+        guard !shards.isEmpty else { return self }
+        func parts(_ name: String) -> [Shard]? {
+            // A number outside stays one part, which the rules report.
+            shards[name].map { (1...Swift.min(Swift.max($0, 1), Shard.most)) }.map { numbers in
+                numbers.map { Shard(of: name, $0, of: shards[name] ?? 1) }
+            }
+        }
+        return flatMap { step -> [PlannedStep] in
+            var step = step
+            step.needs = step.needs.flatMap { need in parts(need)?.map(\.name) ?? [need] }
+            return parts(step.name)?.map { step.part($0) } ?? [step]
+        }
+    }
+}
+
+extension PlannedStep {
+    fileprivate func part(_ shard: Shard) -> PlannedStep {
+        func numbered(_ glob: String) -> String {
+            // The longer name begins like the shorter one.
+            let end = "\u{0}"
+            return glob.replacing("$" + StepVariable.shards, with: end)
+                .replacing(Shard.placeholder, with: String(shard.number))
+                .replacing(end, with: String(shard.count))
+        }
+        var part = self
+        part.name = shard.name
+        part.shard = shard
+        part.artifacts = artifacts.map(numbered)
+        part.outputs = outputs.map(numbered)
+        part.testResults = testResults.map { source in
+            switch source {
+            case .junit(let glob): .junit(numbered(glob))
+            case .swiftTestingEvents(let glob): .swiftTestingEvents(numbered(glob))
+            case .file(let glob): .file(numbered(glob))
+            case .swiftPMConsole: .swiftPMConsole
+            }
+        }
+        return part
+    }
+}

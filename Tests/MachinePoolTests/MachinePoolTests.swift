@@ -1,0 +1,196 @@
+@testable import MachinePool
+import Pipeline
+import Testing
+
+@Suite struct MachinePoolTests {
+    private func machine(
+        _ name: String, _ traits: [MachineTrait] = [.linux], cpus: Int = 8, memory: Int = 16 << 30, slots: Int = 1
+    ) -> Machine {
+        Machine(
+            name: name, address: .ssh(user: nil, host: name, port: nil), traits: traits, cpus: cpus, memory: memory,
+            slots: slots)
+    }
+
+    private func run(
+        _ id: Int, _ owner: String = "website", needs: MachineNeeds = MachineNeeds(), snapshot: String = "test",
+        seconds: Double = 100, gain: Double = 0
+    ) -> WaitingRun {
+        WaitingRun(id: id, owner: owner, needs: needs, snapshot: snapshot, seconds: seconds, warmGain: gain)
+    }
+
+    @Test func `a run starts only where its needs are met`() {
+        var pool = MachinePool([machine("a"), machine("mac", [.macOS, .arch(.arm64)])])
+        pool.enqueue(run(1, needs: MachineNeeds(traits: [.macOS])))
+        pool.enqueue(run(2, needs: MachineNeeds(traits: [.macOS])))
+        pool.enqueue(run(3, needs: MachineNeeds(cpus: 9)))
+        #expect(pool.next(now: 0) == Assignment(run: 1, machine: "mac", isWarm: false))
+        #expect(pool.next(now: 0) == nil)
+        pool.end(1)
+        #expect(pool.next(now: 1)?.run == 2)
+        #expect(pool.waiting == 1)
+        #expect(pool.obstacle(to: MachineNeeds(cpus: 9))?.code == .noneFits)
+    }
+
+    @Test func `machines that few runs can use stay free for them`() {
+        var pool = MachinePool([machine("gpu", [.linux, .label("gpu")]), machine("plain")])
+        pool.enqueue(run(1))
+        pool.enqueue(run(2, needs: MachineNeeds(traits: [.label("gpu")])))
+        #expect(pool.next(now: 0)?.machine == "plain")
+        #expect(pool.next(now: 0)?.machine == "gpu")
+    }
+
+    @Test func `processors and memory of all runs of a machine count`() {
+        var pool = MachinePool([machine("a", cpus: 8, memory: 16 << 30, slots: 4)])
+        pool.enqueue(run(1, needs: MachineNeeds(cpus: 6)))
+        pool.enqueue(run(2, needs: MachineNeeds(cpus: 4)))
+        pool.enqueue(run(3, needs: MachineNeeds(memory: 20 << 30)))
+        pool.enqueue(run(4, needs: MachineNeeds(cpus: 2, memory: 16 << 30)))
+        #expect(pool.next(now: 0)?.run == 1)
+        #expect(pool.next(now: 0)?.run == 4)
+        #expect(pool.next(now: 0) == nil)
+        #expect(pool.free(on: "a") == FreeCapacity(slots: 2, cpus: 0, memory: 0))
+        #expect(pool.obstacle(to: MachineNeeds(cpus: 1))?.code == .busy)
+        pool.end(1)
+        #expect(pool.next(now: 1)?.run == 2)
+    }
+
+    @Test func `a machine that is draining or lost gets no run, and says why`() {
+        var pool = MachinePool([machine("a", slots: 2), machine("b")])
+        pool.enqueue(run(1))
+        #expect(pool.next(now: 0)?.machine == "a")
+        pool.set(.draining, of: "a")
+        pool.set(.unreachable("no route"), of: "b")
+        pool.enqueue(run(2))
+        #expect(pool.next(now: 0) == nil)
+        #expect(pool.runs(on: "a") == [1])
+        #expect(pool.obstacle(to: MachineNeeds())?.code == .noneReady)
+        #expect(pool.reason(against: "b")?.contains("no route") == true)
+        pool.set(.ready, of: "b")
+        #expect(pool.obstacle(to: MachineNeeds()) == nil)
+        #expect(pool.next(now: 0)?.machine == "b")
+        #expect(pool.remove("a") == [1])
+        #expect(MachinePool().obstacle(to: MachineNeeds())?.code == .noMachines)
+    }
+
+    @Test func `a run goes to the machine with its snapshot, and other runs elsewhere`() {
+        var pool = MachinePool([machine("a"), machine("b"), machine("c")])
+        pool.note(snapshot: "test", on: "c", isThere: true)
+        pool.enqueue(run(1, snapshot: "other", gain: 50))
+        pool.enqueue(run(2, gain: 50))
+        #expect(pool.next(now: 0) == Assignment(run: 2, machine: "c", isWarm: true))
+        #expect(pool.next(now: 0)?.machine != "c")
+    }
+
+    /// "a" has the snapshot and is busy until 100 seconds have passed.
+    private func busyWarm() -> MachinePool {
+        var pool = MachinePool([machine("a"), machine("b")])
+        pool.note(snapshot: "test", on: "a", isThere: true)
+        pool.enqueue(run(1, snapshot: "test", seconds: 100))
+        return pool
+    }
+
+    @Test func `a run waits for its snapshot only while that is faster`() {
+        var pool = busyWarm()
+        #expect(pool.next(now: 0)?.machine == "a")
+        // It would gain 150 seconds, and the machine is expected to be free in 10.
+        pool.enqueue(run(2, gain: 150))
+        #expect(pool.next(now: 90) == nil)
+        #expect(pool.nextTime == 100)
+        // The machine is late, so the run takes the other one.
+        #expect(pool.next(now: 101) == Assignment(run: 2, machine: "b", isWarm: false))
+    }
+
+    @Test func `a run does not wait for a snapshot that is worth less than the wait`() {
+        var pool = busyWarm()
+        #expect(pool.next(now: 0)?.machine == "a")
+        pool.enqueue(run(2, gain: 50))
+        #expect(pool.next(now: 10) == Assignment(run: 2, machine: "b", isWarm: false))
+    }
+
+    @Test func `an owner with many runs does not hold up another one`() {
+        var pool = MachinePool([machine("a")])
+        for id in 0..<1_000 { pool.enqueue(run(id, "busy")) }
+        pool.enqueue(run(5_000, "calm"))
+        var started: [Int] = []
+        for _ in 0..<3 {
+            guard let found = pool.next(now: 0) else { break }
+            started.append(found.run)
+            pool.end(found.run)
+        }
+        #expect(started.contains(5_000))
+    }
+
+    @Test func `a run that needs a whole machine gets one although small runs never end`() throws {
+        var pool = MachinePool([machine("a", cpus: 8, slots: 8), machine("b", cpus: 8, slots: 8)])
+        pool.enqueue(run(0, "small", needs: MachineNeeds(cpus: 1)))
+        _ = pool.next(now: 0)
+        pool.enqueue(run(-1, "large", needs: MachineNeeds(cpus: 8), seconds: 1))
+        pool.enqueue(run(-2, "large", needs: MachineNeeds(cpus: 8), seconds: 1))
+        #expect(pool.next(now: 0)?.run == -1)
+        var (next, running, steps) = (1, [0], 0)
+        pool.end(-1)
+        pool.enqueue(run(-3, "large", needs: MachineNeeds(cpus: 8), seconds: 1))
+        for _ in 0..<20 {
+            pool.enqueue(run(next, "small", needs: MachineNeeds(cpus: 1), seconds: 1))
+            next += 1
+        }
+        // Small runs come as fast as others end, and each of them fits.
+        var largeStarted = 0
+        while largeStarted < 2, steps < 2_000 {
+            steps += 1
+            while let found = pool.next(now: Double(steps)) {
+                if found.run < 0 {
+                    largeStarted += 1
+                    pool.end(found.run)
+                } else {
+                    running.append(found.run)
+                    pool.enqueue(run(next, "small", needs: MachineNeeds(cpus: 1), seconds: 1))
+                    next += 1
+                }
+                if largeStarted == 2 { break }
+            }
+            if !running.isEmpty { pool.end(running.removeFirst()) }
+        }
+        #expect(largeStarted == 2)
+    }
+
+    @Test func `a run that is cancelled is not started`() {
+        var pool = MachinePool([machine("a")])
+        pool.enqueue(run(1))
+        pool.cancel(1)
+        #expect(pool.next(now: 0) == nil)
+        #expect(pool.waiting == 0)
+    }
+
+    @Test func `a machine that is removed takes its snapshots with it, and others keep theirs`() {
+        var pool = MachinePool([machine("a"), machine("b"), machine("c")])
+        pool.note(snapshot: "test", on: "a", isThere: true)
+        pool.note(snapshot: "test", on: "c", isThere: true)
+        #expect(pool.remove("a").isEmpty)
+        pool.enqueue(run(1, gain: 50))
+        #expect(pool.next(now: 0) == Assignment(run: 1, machine: "c", isWarm: true))
+    }
+
+    @Test func `a snapshot is worth what past runs say, and less while few are known`() {
+        let cases: [(cold: [Double], warm: [Double], seconds: Double)] = [
+            ([], [10], 0), ([100], [], 0), ([100], [40], 30), ([100, 100, 100], [40, 40, 40], 45),
+            ([10, 10], [40, 40], 0), ([100, 100, .nan], [40, 40, -1], 40),
+        ]
+        for (cold, warm, seconds) in cases {
+            #expect(abs(WarmWorth.seconds(cold: cold, warm: warm) - seconds) < 0.001)
+        }
+    }
+
+    /// The short form of `script/bench machines`: a debug build is ten times slower, so the limit for time is the
+    /// bench's matter.
+    @Test(.timeLimit(.minutes(2))) func `no run starves, and snapshots are used more often than by chance`() {
+        let simulation = PoolSimulation(nodes: 20, runs: 1_000)
+        let (aware, random) = (simulation.result(seesSnapshots: true), simulation.result(seesSnapshots: false))
+        for result in [aware, random] {
+            #expect(!result.waits.contains { $0 < 0 })
+            #expect(result.mostOvertaken <= MachinePool.mostOvertaken + MachinePool.window)
+        }
+        #expect(aware.warm > random.warm)
+        #expect(aware.work < random.work)
+    }
+}
