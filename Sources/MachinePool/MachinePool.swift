@@ -18,6 +18,8 @@ package struct MachinePool: Sendable {
         var machine: Machine
         var runs: [Int: Held] = [:]
         var free: FreeCapacity
+        /// When the first of its runs is expected to end; nil if it has none.
+        var firstEnd: Double?
     }
 
     /// What a run holds, and when it is expected to end.
@@ -44,6 +46,14 @@ package struct MachinePool: Sendable {
         var needs: MachineNeeds
         /// The machines that could run it if they were free.
         var machines: [Int]
+        /// By machine, whether it is one of ``machines``.
+        var fits: [Bool]
+
+        init(_ needs: MachineNeeds, among entries: [Entry]) {
+            self.needs = needs
+            fits = entries.map { $0.machine.missing(needs).isEmpty }
+            machines = fits.indices.filter { [fits] in fits[$0] }
+        }
     }
 
     /// Whether snapshots count. If not, machines are taken at random: only a comparison does that.
@@ -87,7 +97,7 @@ package struct MachinePool: Sendable {
             entry.refresh()
             entries.append(entry)
         }
-        for index in kinds.indices { kinds[index].machines = fitting(kinds[index].needs) }
+        kinds = kinds.map { Kind($0.needs, among: entries) }
     }
 
     /// Forgets a machine.
@@ -101,7 +111,7 @@ package struct MachinePool: Sendable {
         for (key, has) in snapshots {
             snapshots[key] = Set(has.compactMap { $0 == index ? nil : $0 > index ? $0 - 1 : $0 })
         }
-        for index in kinds.indices { kinds[index].machines = fitting(kinds[index].needs) }
+        kinds = kinds.map { Kind($0.needs, among: entries) }
         return left
     }
 
@@ -157,7 +167,7 @@ package struct MachinePool: Sendable {
         let waiter = waiters.remove(at: choice.waiter)
         time = max(time, waiter.rank)
         // Those before it that could have had the machine have been overtaken.
-        for index in 0..<choice.waiter where kinds[waiters[index].kind].machines.contains(choice.machine) {
+        for index in 0..<choice.waiter where kinds[waiters[index].kind].fits[choice.machine] {
             waiters[index].overtaken += 1
         }
         let seconds = waiter.run.seconds - (choice.isWarm ? waiter.run.warmGain : 0)
@@ -224,11 +234,9 @@ package struct MachinePool: Sendable {
             return Choice(waiter: waiter, machine: machine, isWarm: warm?.contains(machine) ?? false, gain: 0)
         }
         func isBetter(_ a: Int, _ b: Int) -> Bool {
-            let (first, second) = (entries[a], entries[b])
-            if first.machine.traits.count != second.machine.traits.count {
-                return first.machine.traits.count < second.machine.traits.count
-            }
-            return first.free.slots > second.free.slots
+            // An entry is not copied here: this is asked thousands of times for one decision.
+            let (first, second) = (entries[a].machine.traits.count, entries[b].machine.traits.count)
+            return first != second ? first < second : entries[a].free.slots > entries[b].free.slots
         }
         var best = room[0]
         var isWarm = warm?.contains(best) ?? false
@@ -251,11 +259,12 @@ package struct MachinePool: Sendable {
         guard !waiters[waiter].hasHeld else { return false }
         let run = waiters[waiter].run
         guard seesSnapshots, run.warmGain > 0, let warm = snapshots[run.snapshot] else { return false }
-        let ends = warm.filter { kinds[waiters[waiter].kind].machines.contains($0) }.compactMap { index -> Double? in
-            guard entries[index].machine.state == .ready else { return nil }
-            return entries[index].runs.values.map(\.end).min()
+        let kind = waiters[waiter].kind
+        var end = Double.infinity
+        for index in warm where kinds[kind].fits[index] && entries[index].machine.state == .ready {
+            end = min(end, entries[index].firstEnd ?? .infinity)
         }
-        guard let end = ends.min(), end > now, end - now < run.warmGain else { return false }
+        guard end > now, end - now < run.warmGain else { return false }
         waiters[waiter].holdsUntil = end
         return true
     }
@@ -278,12 +287,8 @@ package struct MachinePool: Sendable {
     private mutating func kind(of needs: MachineNeeds) -> Int {
         if let known = kindOf[needs] { return known }
         kindOf[needs] = kinds.count
-        kinds.append(Kind(needs: needs, machines: fitting(needs)))
+        kinds.append(Kind(needs, among: entries))
         return kinds.count - 1
-    }
-
-    private func fitting(_ needs: MachineNeeds) -> [Int] {
-        entries.indices.filter { entries[$0].machine.missing(needs).isEmpty }
     }
 }
 
@@ -291,6 +296,7 @@ extension MachinePool.Entry {
     /// Counts again what is free.
     mutating func refresh() {
         free = FreeCapacity(slots: machine.slots, cpus: machine.cpus, memory: machine.memory)
+        firstEnd = runs.values.map(\.end).min()
         for held in runs.values {
             free.slots -= 1
             free.cpus -= held.needs.cpus ?? 0

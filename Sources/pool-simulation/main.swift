@@ -18,6 +18,7 @@ for (name, seesSnapshots) in [("snapshots", true), ("random", false)] {
         ("decision-median-us", result.decision(0.5)),
         ("decision-p99-us", result.decision(0.99)),
         ("decision-longest-us", result.decision(1)),
+        ("decisions-over-1-ms", Double(result.decisions.count { $0 > .milliseconds(1) })),
     ]
     for (measure, value) in lines { print(name, measure, value) }
 }
