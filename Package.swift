@@ -297,6 +297,13 @@ let package = Package(
         .executableTarget(
             name: "pipectl-agent", dependencies: ["MachineAgent"], swiftSettings: settings, linkerSettings: release),
         .target(
+            name: "MachineLinks",
+            dependencies: [
+                "Concurrency", "Machines", "Results", "Sandbox", "SystemCalls", "TerminalText",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: settings),
+        .target(
             name: "AgentWork",
             dependencies: [
                 "Concurrency", "Engine", "MCP", "Pipeline", "Results", "Sandbox", "SystemCalls", "TerminalText",
@@ -789,6 +796,13 @@ let package = Package(
                 "Settings", "Signing", "stepinit", "Store", "swift-reader", "SystemCalls", "TerminalText", "TestBasics",
                 "TestIntegrity", "Tasks",
                 "TestReports", "TestSupport", "Watching", "WorkflowPrograms",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MachineLinksTests",
+            dependencies: [
+                "Concurrency", "MachineLinks", "Machines", "Sandbox", "SystemCalls", "TestBasics",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),

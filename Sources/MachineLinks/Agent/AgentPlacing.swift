@@ -1,0 +1,156 @@
+import Concurrency
+
+/// Makes sure that a machine has the agent, and says how it is started there.
+struct AgentPlacing: Sendable {
+    let shell: any MachineShell
+    /// The agent for each platform that we have one for.
+    let programs: [AgentPrograms]
+    /// The folder there, as the POSIX shell reads it between double quotes.
+    var folder = "${XDG_CACHE_HOME:-$HOME/.cache}/pipectl"
+
+    /// What a machine says about itself.
+    struct Place: Equatable {
+        var platform: MachinePlatform
+        /// The folders of agents that are complete there.
+        var folders: Set<String> = []
+        /// The path of an agent that was installed there.
+        var installed: String?
+    }
+
+    private static let mark = "pipectl-machine"
+
+    /// The script that starts the agent, which is put there before if it is missing.
+    ///
+    /// - Throws: ``LinkProblem``, `CancellationError`.
+    func script() async throws -> String {
+        let place = try await look()
+        if let fitting = programs.first(where: { $0.platform == place.platform }) {
+            if !place.folders.contains(fitting.folder) { try await put(fitting) }
+            return start("\"\(folder)/\(fitting.folder)/\(fitting.program)\"", fitting.arguments)
+        }
+        // The agent's first frame names its version, which is checked then.
+        if let installed = place.installed { return start(ShellText.word(installed), programs.first?.arguments ?? []) }
+        let ours = programs.map(\.platform.description).joined(separator: ", ")
+        throw LinkProblem(
+            .agentMissing,
+            "\(shell.name) is \(place.platform), and this pipectl brings the agent only for \(ours.isEmpty ? "no platform" : ours). "
+                + "Install the same version of pipectl there; pipectl-agent must be in PATH, /usr/local/bin or "
+                + "/opt/homebrew/bin.")
+    }
+
+    private func start(_ program: String, _ arguments: [String]) -> String {
+        (["exec", program] + arguments.map(ShellText.word)).joined(separator: " ")
+    }
+
+    // MARK: Looking
+
+    /// Asks the machine for its platform and its agents.
+    func look() async throws -> Place {
+        let names = programs.map(\.folder).joined(separator: " ")
+        let (code, output) = try await shell.run(
+            """
+            printf '\(Self.mark) %s %s\\n' "$(uname -s)" "$(uname -m)"
+            for name in \(names); do
+                d="\(folder)/$name"
+                if [ -f "$d/complete" ]; then touch "$d" 2>/dev/null; printf '\(Self.mark)-folder %s\\n' "$name"; fi
+            done
+            PATH=$PATH:/usr/local/bin:/opt/homebrew/bin
+            p=$(command -v pipectl-agent) && printf '\(Self.mark)-installed %s\\n' "$p"
+            exit 0
+            """, deadline: .seconds(60))
+        guard code == 0 else {
+            throw LinkProblem(
+                .agentNotPlaced,
+                "\(shell.name) can't run a shell: \(LinkProblem.lastWords(of: output)) (exit code \(code)). "
+                    + "Check that the user there has a shell.")
+        }
+        return try Self.place(from: output, of: shell.name)
+    }
+
+    /// Reads the answer of the script above.
+    static func place(from output: String, of name: String) throws(LinkProblem) -> Place {
+        let lines = output.split(whereSeparator: \.isNewline).map { $0.split(separator: " ", maxSplits: 2) }
+        guard let first = lines.firstIndex(where: { $0.first ?? "" == mark && $0.count == 3 }) else {
+            throw LinkProblem(
+                .unknownAnswer,
+                "\(name) did not say which system it is: \(LinkProblem.lastWords(of: output)). "
+                    + "Check that a command can be run there by hand.")
+        }
+        guard first == 0 else {
+            throw LinkProblem(
+                .noisyShell,
+                "The shell of \(name) prints when it starts: "
+                    + "\(LinkProblem.lastWords(of: lines[0].joined(separator: " "))). "
+                    + "Let its start files (~/.bashrc) print only if the shell is interactive.")
+        }
+        var place = Place(platform: MachinePlatform(system: String(lines[0][1]), machine: String(lines[0][2])))
+        for line in lines.dropFirst() where line.count >= 2 {
+            switch line[0] {
+            case "\(mark)-folder": place.folders.insert(String(line[1]))
+            case "\(mark)-installed": place.installed = line.dropFirst().joined(separator: " ")
+            default: break
+            }
+        }
+        return place
+    }
+
+    // MARK: Putting
+
+    private func put(_ programs: AgentPrograms) async throws {
+        for file in programs.files {
+            let (code, output) = try await shell.run(
+                prologue(programs)
+                    + """
+                    t="$d/\(file.name).part-\(UInt64.random(in: 0 ... .max))"
+                    trap 'rm -f "$t"' EXIT
+                    mkdir -p "$d"
+                    cat >"$t"
+                    s=$( (sha256sum "$t" 2>/dev/null || shasum -a 256 "$t") | cut -d ' ' -f 1)
+                    [ "$s" = \(file.digest) ] || exit \(Self.damaged)
+                    chmod 700 "$t"
+                    mv -f "$t" "$d/\(file.name)"
+                    """, reading: file.path, deadline: .seconds(600))
+            try check(code, output, file.name)
+        }
+        // Agents of earlier versions that nobody used for a month go.
+        let (code, output) = try await shell.run(
+            prologue(programs)
+                + """
+                : >"$d/complete"
+                find "$d/.." -maxdepth 1 -type d -name 'agent-*' -mtime +30 -exec rm -rf {} + 2>/dev/null || :
+                """, deadline: .seconds(60))
+        try check(code, output, "complete")
+    }
+
+    private static let damaged: Int32 = 87
+
+    private func prologue(_ programs: AgentPrograms) -> String {
+        """
+        set -e
+        LC_ALL=C
+        export LC_ALL
+        umask 077
+        d="\(folder)/\(programs.folder)"
+
+        """
+    }
+
+    private func check(_ code: Int32, _ output: String, _ file: String) throws(LinkProblem) {
+        guard code != 0 else { return }
+        let words = LinkProblem.lastWords(of: output)
+        if output.contains("No space left on device") || output.contains("Disk quota exceeded") {
+            throw LinkProblem(
+                .diskFull, "The disk of \(shell.name) is full: \(words). Make room there, then start the run again.")
+        }
+        if code == Self.damaged {
+            throw LinkProblem(
+                .damagedInTransit,
+                "\(file) did not arrive at \(shell.name) as it was sent. Start the run again; if it happens again, "
+                    + "check the disk and the memory there.")
+        }
+        throw LinkProblem(
+            .agentNotPlaced,
+            "pipectl's agent can't be put on \(shell.name): \(words) (exit code \(code)). "
+                + "Check that its user may write to ~/.cache there.")
+    }
+}

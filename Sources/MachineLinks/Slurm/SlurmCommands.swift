@@ -1,0 +1,109 @@
+import Results
+import Sandbox
+
+/// Slurm's commands, and what they answer.
+package struct SlurmCommands: Sendable {
+    /// The environment of the commands: PATH, and SLURM_CONF where it is needed. What a job of Slurm has in its own
+    /// environment must not be in it.
+    package var environment: [String: String]
+    /// The time limit of one command.
+    package var limit: Duration
+
+    package init(environment: [String: String], limit: Duration = .seconds(30)) {
+        self.environment = environment
+        self.limit = limit
+    }
+
+    /// What became of a submission.
+    enum Submission: Sendable, Equatable {
+        case accepted(id: Int)
+        /// Slurm said no, in these words.
+        case refused(String)
+        /// Nobody knows whether Slurm has it.
+        case unanswered(String)
+    }
+
+    /// Submits an allocation that does nothing until it is cancelled.
+    ///
+    /// - Throws: ``LinkProblem``, `CancellationError`.
+    func submit(_ request: SlurmRequest) async throws -> Submission {
+        let options = try request.options()
+        let ended = try await run("sbatch", options + ["--wrap", "exec sleep infinity"])
+        let words = LinkProblem.lastWords(of: ended.text)
+        switch ended.ending {
+        case .exited(0):
+            // The last line is the id, with the cluster's name behind it if there are several; warnings come before.
+            guard let id = Int(words.prefix { $0 != ";" }) else { return .unanswered("sbatch printed \"\(words)\"") }
+            return .accepted(id: id)
+        case .exited: return Self.isSilence(ended.text) ? .unanswered(words) : .refused(words)
+        case .signal(let number): return .unanswered("sbatch was ended by signal \(number)")
+        case .deadline(let limit): return .unanswered("sbatch did not end within \(limit.inWords)")
+        }
+    }
+
+    /// Whether these are the words of a command that had no answer from the controller.
+    private static func isSilence(_ text: String) -> Bool {
+        ["Unable to contact", "timed out", "onnection refused", "Zero Bytes", "Communication", "temporarily"].contains {
+            text.contains($0)
+        }
+    }
+
+    /// The jobs of this user with a name, among them those that ended a short time ago.
+    ///
+    /// - Throws: ``LinkProblem`` with `controllerUnreachable` if Slurm does not answer; `CancellationError`.
+    func jobs(named name: String) async throws -> [SlurmJob] {
+        try await lines("squeue", ["--me", "-h", "-t", "all", "-n", name, "-o", SlurmJob.format]).compactMap {
+            SlurmJob(line: $0)
+        }
+    }
+
+    /// A command that runs even if the task was cancelled.
+    func lastCommand(_ program: String, _ arguments: [String]) -> LastCommand {
+        LastCommand(words: [program] + arguments, environment: environment, limit: limit)
+    }
+
+    /// Cancels one job.
+    func cancel(_ id: Int) async throws { _ = try await lines("scancel", [String(id)]) }
+
+    /// Cancels the allocations of an earlier life of this pipectl.
+    ///
+    /// - Parameter names: Those that are still wanted.
+    /// - Returns: The names of those that were cancelled.
+    package func cancelLeftovers(of owner: String, except names: Set<String> = []) async throws -> [String] {
+        let jobs = try await lines("squeue", ["--me", "-h", "-o", SlurmJob.format]).compactMap { SlurmJob(line: $0) }
+        let left = jobs.filter {
+            $0.comment == owner && $0.name.hasPrefix("pipectl-") && !names.contains($0.name) && $0.state.isAlive
+        }
+        for job in left { try await cancel(job.id) }
+        return left.map(\.name)
+    }
+
+    /// The cluster's nodes.
+    ///
+    /// - Throws: ``LinkProblem``, `CancellationError`.
+    package func nodes() async throws -> [SlurmNode] {
+        var names: Set<String> = []
+        // A node is listed once for each of its partitions.
+        return try await lines("sinfo", ["-h", "-N", "-o", SlurmNode.format]).compactMap { SlurmNode(line: $0) }
+            .filter { names.insert($0.name).inserted }
+    }
+
+    private func lines(_ program: String, _ arguments: [String]) async throws -> [Substring] {
+        let ended = try await run(program, arguments)
+        guard ended.succeeded else {
+            let words = LinkProblem.lastWords(of: ended.text)
+            throw LinkProblem(
+                .controllerUnreachable,
+                "Slurm does not answer (\(program): \(words)). Check with `scontrol ping` that slurmctld runs.")
+        }
+        return ended.text.split(whereSeparator: \.isNewline)
+    }
+
+    private func run(_ program: String, _ arguments: [String]) async throws -> ExternalCommandResult {
+        let command = ExternalCommand(
+            program, arguments, in: "/", environment: environment, deadline: limit, outputLimit: 4 << 20)
+        do { return try await command.run() } catch let error as ExternalCommandError {
+            throw LinkProblem(.missingProgram, error.description)
+        }
+    }
+}

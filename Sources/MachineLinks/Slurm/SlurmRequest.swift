@@ -1,0 +1,53 @@
+/// What a run asks Slurm for.
+package struct SlurmRequest: Sendable, Equatable {
+    /// The name by which the allocation is found again: `pipectl-RUN-ATTEMPT`.
+    package let name: String
+    /// Names the pipectl that asks, so that two of them do not end each other's allocations.
+    package var owner: String
+    /// Features that the node must have.
+    package var labels: [String]
+    package var cpus: Int
+    /// In megabytes; nil for what the cluster gives.
+    package var memory: Int?
+    /// After this time Slurm ends the allocation, whatever has become of pipectl.
+    package var limit: Duration
+    /// Nil for the cluster's default.
+    package var partition: String?
+
+    package init(
+        run: Int64, attempt: Int, owner: String, labels: [String] = [], cpus: Int = 1, memory: Int? = nil,
+        limit: Duration, partition: String? = nil
+    ) {
+        name = "pipectl-\(run)-\(attempt)"
+        self.owner = owner
+        self.labels = labels
+        self.cpus = cpus
+        self.memory = memory
+        self.limit = limit
+        self.partition = partition
+    }
+
+    /// The options of `sbatch`.
+    ///
+    /// - Throws: ``LinkProblem`` if a text could be taken for more than a name.
+    func options() throws(LinkProblem) -> [String] {
+        for text in labels + [name, owner, partition ?? "x"] {
+            guard ShellText.plainName(text) == text, !text.isEmpty, !text.hasPrefix("-") else {
+                throw LinkProblem(
+                    .allocationRefused,
+                    "\"\(LinkProblem.lastWords(of: text))\" can't be a name at Slurm: use letters, digits, dots, dashes and underscores."
+                )
+            }
+        }
+        let minutes = max(1, Int((limit.components.seconds + 59) / 60))
+        var options = [
+            "--parsable", "--no-requeue", "-J", name, "--comment=\(owner)", "--nodes=1", "--ntasks=1",
+            "--cpus-per-task=\(max(cpus, 1))", "--time=\(minutes)", "--chdir=/", "--output=/dev/null",
+            "--error=/dev/null",
+        ]
+        if let memory { options.append("--mem=\(memory)M") }
+        if !labels.isEmpty { options += ["-C", labels.joined(separator: "&")] }
+        if let partition { options.append("--partition=\(partition)") }
+        return options
+    }
+}
