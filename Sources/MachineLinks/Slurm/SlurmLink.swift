@@ -74,10 +74,18 @@ package struct SlurmLink: AgentLink {
 
     // MARK: The end
 
+    /// The allocation, once Slurm knows how it ended or after some seconds; nil if Slurm does not answer.
     private static func found(_ name: String, _ slurm: SlurmCommands) async -> SlurmJob? {
         let words = ["--me", "-h", "-t", "all", "-n", name, "-o", SlurmJob.format]
-        let text = await slurm.lastCommand("squeue", words).output() ?? ""
-        return text.split(whereSeparator: \.isNewline).compactMap { SlurmJob(line: $0) }.max { $0.id < $1.id }
+        let limit = ContinuousClock.now + .seconds(8)
+        while true {
+            let text = await slurm.lastCommand("squeue", words).output() ?? ""
+            let jobs = text.split(whereSeparator: \.isNewline).compactMap { SlurmJob(line: $0) }
+            let job = jobs.max { $0.id < $1.id }
+            guard job?.state == .ending, ContinuousClock.now < limit else { return job }
+            // It fails at once if the task was cancelled, and then nobody asks for the reason.
+            do { try await Task.sleep(for: .milliseconds(200)) } catch { return job }
+        }
     }
 
     /// Why the agent ended, as the predicate of a sentence about the machine.

@@ -64,6 +64,13 @@
                 }
             }
 
+            /// Submits a job that only changes what slurmctld has to write down.
+            func submitAnother() async throws {
+                try await cluster.command([
+                    "sbatch", "--parsable", "-J", "another", "--chdir=/", "--output=/dev/null", "--wrap", "true",
+                ])
+            }
+
             func vacate() async throws { try await cluster.command(["scancel", "-n", "occupied"]) }
 
             /// Starts what is missing and gives back nodes that Slurm took out of service.
@@ -211,8 +218,10 @@
             let site = try Site()
             let agent = try StandInAgent()
             try await site.occupy()
-            // slurmctld writes down what it knows some five seconds later.
+            // slurmctld writes down what it knows at once, and then not again for five seconds.
             try await Task.sleep(for: .seconds(8))
+            try await site.submitAnother()
+            try await Task.sleep(for: .seconds(1))
             async let started = site.link(agent).start()
             try await eventually("a waiting job") { try await !site.alive().isEmpty }
             try await site.cluster.kill("slurmctld")
