@@ -56,15 +56,14 @@ class Daemon:
              "--interval", "3600", files.path], home=f"state-{files.number}")
         self.seen = 0
 
-    def base(self, seconds=300):
-        """Until the box has made a base."""
+    def says(self, words, seconds=300):
+        """Waits until the log has these words."""
         limit = time.monotonic() + seconds
         while time.monotonic() < limit:
-            with open(self.log) as file:
-                if "left a warm workspace of" in file.read():
-                    return
+            if os.path.exists(self.log) and words in open(self.log).read():
+                return
             time.sleep(0.1)
-        raise Problem(f"no warm workspace was made within {seconds} s; the end of the log: {open(self.log).read()[-500:]}")
+        raise Problem(f'no "{words}" within {seconds} s; the end of the log: {open(self.log).read()[-500:]}')
 
     def workspace(self, over_base, seconds=120):
         """The next one that is said to be made, in seconds."""
@@ -85,12 +84,12 @@ def measure(bench):
     for number in bench.amount((3_000, 30_000, 100_000), (1_000, 5_000)):
         files = Files(bench, number)
         daemon = Daemon(bench, files)
-        time.sleep(1)
+        daemon.says("baseline of")
         count, tree = 0, f"{bench.root}/tree-{number}"
         files.change(1)
         # It has nothing to begin from; the box then makes the base of its target in its idle time.
         daemon.workspace(over_base=False)
-        daemon.base()
+        daemon.says("left a warm workspace of")
         bench.git("worktree", "add", "--quiet", "--detach", f"{tree}-warm", "main", cwd=files.path)
 
         def ours():
