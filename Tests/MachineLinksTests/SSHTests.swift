@@ -23,7 +23,7 @@ import Testing
         "", "ssh://", "-oProxyCommand=x", "ssh://-oProxyCommand=x", "a b", "host:0", "host:70000", "host:22:22", "a;b",
         "u ser@host", "-u@host", "host\n", "$(id)", "[::1", "[::1]x", "host/path", "host:",
     ]) func whatIsNoAddressIsRefused(_ text: String) {
-        let problem = #expect(throws: LinkProblem.self) { try SSHAddress(text) }
+        let problem = #expect(throws: ReachProblem.self) { try SSHAddress(text) }
         #expect(problem?.code == .badAddress)
     }
 
@@ -77,8 +77,8 @@ import Testing
             ("ssh: connect to host h port 22: Connection refused", .unreachable),
             ("ssh: connect to host h port 22: No route to host", .unreachable),
             ("Connection timed out during banner exchange", .unreachable), ("", .unreachable),
-        ] as [(String, LinkProblem.Code)])
-    func failuresAreToldApart(_ complaint: String, _ code: LinkProblem.Code) {
+        ] as [(String, ReachProblem.Code)])
+    func failuresAreToldApart(_ complaint: String, _ code: ReachProblem.Code) {
         #expect(SSHFailure.problem(of: "ssh://h", complaint).code == code)
     }
 
@@ -93,7 +93,7 @@ import Testing
     @Test func aMachineTellsItsPlatformAndItsAgents() throws {
         let place = try AgentPlacing.place(
             from:
-                "pipectl-machine Darwin arm64\npipectl-machine-folder agent-12\npipectl-machine-installed /opt/my pipectl/pipectl-agent\n",
+                "welcome\npipectl-machine Darwin arm64\npipectl-machine-folder agent-12\npipectl-machine-installed /opt/my pipectl/pipectl-agent\n",
             of: "m")
         #expect(place.platform == MachinePlatform(system: "Darwin", machine: "arm64"))
         #expect(place.folders == ["agent-12"])
@@ -102,11 +102,11 @@ import Testing
 
     @Test(
         arguments: [
-            ("hello from .bashrc\npipectl-machine Linux x86_64\n", .noisyShell), ("", .unknownAnswer),
+            ("hello from .bashrc\n", .unknownAnswer), ("", .unknownAnswer),
             ("This account is not available.\n", .unknownAnswer), ("pipectl-machine Linux\n", .unknownAnswer),
-        ] as [(String, LinkProblem.Code)])
-    func anotherAnswerIsAProblem(_ output: String, _ code: LinkProblem.Code) {
-        let problem = #expect(throws: LinkProblem.self) { try AgentPlacing.place(from: output, of: "m") }
+        ] as [(String, ReachProblem.Code)])
+    func anotherAnswerIsAProblem(_ output: String, _ code: ReachProblem.Code) {
+        let problem = #expect(throws: ReachProblem.self) { try AgentPlacing.place(from: output, of: "m") }
         #expect(problem?.code == code)
     }
 

@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: ["a b", "a&b", "", "-x", "a|b", "a\nb"]) func aLabelThatIsNoNameIsRefused(_ label: String) {
-        let problem = #expect(throws: LinkProblem.self) { try request(labels: [label]).options() }
+        let problem = #expect(throws: ReachProblem.self) { try request(labels: [label]).options() }
         #expect(problem?.code == .allocationRefused)
     }
 
@@ -122,19 +122,19 @@ import Testing
 
     @Test func silenceIsNoAnswer() {
         var progress = AllocationProgress(name: "n")
-        let silence = AllocationProgress.Sight.unanswered(LinkProblem(.controllerUnreachable, "x"))
+        let silence = AllocationProgress.Sight.unanswered(ReachProblem(.controllerUnreachable, "x"))
         _ = progress.submitted(.accepted(id: 3), at: .zero)
         #expect(progress.next(silence, at: .seconds(10)) == .wait)
         #expect(progress.next(silence, at: .seconds(129)) == .wait)
-        #expect(progress.next(silence, at: .seconds(130)) == .fail(LinkProblem(.controllerUnreachable, "x")))
+        #expect(progress.next(silence, at: .seconds(130)) == .fail(ReachProblem(.controllerUnreachable, "x")))
     }
 
     @Test(
         arguments: [
             (.stuck(reason: "held"), .allocationLost), (.ended(.cancelled), .allocationLost),
             (.ended(.nodeLost), .allocationLost),
-        ] as [(SlurmJobState, LinkProblem.Code)])
-    func whatWillNotRunIsAProblem(_ state: SlurmJobState, _ code: LinkProblem.Code) {
+        ] as [(SlurmJobState, ReachProblem.Code)])
+    func whatWillNotRunIsAProblem(_ state: SlurmJobState, _ code: ReachProblem.Code) {
         var progress = AllocationProgress(name: "n")
         _ = progress.submitted(.accepted(id: 3), at: .zero)
         guard case .fail(let problem) = progress.next(.jobs([job(3, state)]), at: .seconds(1)) else {

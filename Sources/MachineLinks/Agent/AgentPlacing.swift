@@ -21,7 +21,7 @@ struct AgentPlacing: Sendable {
 
     /// The script that starts the agent, which is put there before if it is missing.
     ///
-    /// - Throws: ``LinkProblem``, `CancellationError`.
+    /// - Throws: ``ReachProblem``, `CancellationError`.
     func script() async throws -> String {
         let place = try await look()
         if let fitting = programs.first(where: { $0.platform == place.platform }) {
@@ -31,7 +31,7 @@ struct AgentPlacing: Sendable {
         // The agent's first frame names its version, which is checked then.
         if let installed = place.installed { return start(ShellText.word(installed), programs.first?.arguments ?? []) }
         let ours = programs.map(\.platform.description).joined(separator: ", ")
-        throw LinkProblem(
+        throw ReachProblem(
             .agentMissing,
             "\(shell.name) is \(place.platform), and this pipectl brings the agent only for \(ours.isEmpty ? "no platform" : ours). "
                 + "Install the same version of pipectl there; pipectl-agent must be in PATH, /usr/local/bin or "
@@ -59,32 +59,26 @@ struct AgentPlacing: Sendable {
             exit 0
             """, deadline: .seconds(60))
         guard code == 0 else {
-            throw LinkProblem(
+            throw ReachProblem(
                 .agentNotPlaced,
-                "\(shell.name) can't run a shell: \(LinkProblem.lastWords(of: output)) (exit code \(code)). "
+                "\(shell.name) can't run a shell: \(ReachProblem.lastWords(of: output)) (exit code \(code)). "
                     + "Check that the user there has a shell.")
         }
         return try Self.place(from: output, of: shell.name)
     }
 
-    /// Reads the answer of the script above.
-    static func place(from output: String, of name: String) throws(LinkProblem) -> Place {
+    /// Reads the answer of the script above. The start files of a shell may print something before it, as they may
+    /// before the agent's first line.
+    static func place(from output: String, of name: String) throws(ReachProblem) -> Place {
         let lines = output.split(whereSeparator: \.isNewline).map { $0.split(separator: " ", maxSplits: 2) }
         guard let first = lines.firstIndex(where: { $0.first ?? "" == mark && $0.count == 3 }) else {
-            throw LinkProblem(
+            throw ReachProblem(
                 .unknownAnswer,
-                "\(name) did not say which system it is: \(LinkProblem.lastWords(of: output)). "
+                "\(name) did not say which system it is: \(ReachProblem.lastWords(of: output)). "
                     + "Check that a command can be run there by hand.")
         }
-        guard first == 0 else {
-            throw LinkProblem(
-                .noisyShell,
-                "The shell of \(name) prints when it starts: "
-                    + "\(LinkProblem.lastWords(of: lines[0].joined(separator: " "))). "
-                    + "Let its start files (~/.bashrc) print only if the shell is interactive.")
-        }
-        var place = Place(platform: MachinePlatform(system: String(lines[0][1]), machine: String(lines[0][2])))
-        for line in lines.dropFirst() where line.count >= 2 {
+        var place = Place(platform: MachinePlatform(system: String(lines[first][1]), machine: String(lines[first][2])))
+        for line in lines[first...].dropFirst() where line.count >= 2 {
             switch line[0] {
             case "\(mark)-folder": place.folders.insert(String(line[1]))
             case "\(mark)-installed": place.installed = line.dropFirst().joined(separator: " ")
@@ -135,20 +129,20 @@ struct AgentPlacing: Sendable {
         """
     }
 
-    private func check(_ code: Int32, _ output: String, _ file: String) throws(LinkProblem) {
+    private func check(_ code: Int32, _ output: String, _ file: String) throws(ReachProblem) {
         guard code != 0 else { return }
-        let words = LinkProblem.lastWords(of: output)
+        let words = ReachProblem.lastWords(of: output)
         if output.contains("No space left on device") || output.contains("Disk quota exceeded") {
-            throw LinkProblem(
+            throw ReachProblem(
                 .diskFull, "The disk of \(shell.name) is full: \(words). Make room there, then start the run again.")
         }
         if code == Self.damaged {
-            throw LinkProblem(
+            throw ReachProblem(
                 .damagedInTransit,
                 "\(file) did not arrive at \(shell.name) as it was sent. Start the run again; if it happens again, "
                     + "check the disk and the memory there.")
         }
-        throw LinkProblem(
+        throw ReachProblem(
             .agentNotPlaced,
             "pipectl's agent can't be put on \(shell.name): \(words) (exit code \(code)). "
                 + "Check that its user may write to ~/.cache there.")

@@ -22,7 +22,7 @@ struct CarriedStream: Sendable {
             let started = try PipedProcess.start(words, environment: environment)
             (process, socket) = (started.process, Descriptor(started.socket))
         } catch {
-            throw LinkProblem(
+            throw ReachProblem(
                 .missingProgram,
                 "\(words[0]), which reaches \(machine), can't be started: \(error). Is it installed and in PATH?")
         }
@@ -30,7 +30,7 @@ struct CarriedStream: Sendable {
             // The other end is closed if the client ended, or is about to.
             let isOver = socket.use { isClosed($0) }
             socket.use { _ = shutdown($0, Int32(SHUT_RDWR)) }
-            var ending = try? await onOwnThread { process.end(grace: .seconds(3)) }
+            var ending = try? await onOwnThread { process.end(grace: .seconds(20)) }
             if isOver { ending?.isOwn = true }
             guard let ending else { return nil }
             return await ended(ending)

@@ -10,7 +10,7 @@ protocol MachineShell: Sendable {
     /// The command of this machine that runs a script of the POSIX shell there.
     func words(running script: String) -> [String]
     /// What the client's own failure means; nil if what ended was the script.
-    func problem(_ code: Int32, _ complaint: String) -> LinkProblem?
+    func problem(_ code: Int32, _ complaint: String) -> ReachProblem?
 }
 
 extension MachineShell {
@@ -20,7 +20,7 @@ extension MachineShell {
     ///   - file: What it reads from standard input; nil for nothing.
     ///   - deadline: The time limit.
     /// - Returns: How it ended, and what it printed to both outputs.
-    /// - Throws: ``LinkProblem``, if the machine could not be reached; `CancellationError`.
+    /// - Throws: ``ReachProblem``, if the machine could not be reached; `CancellationError`.
     func run(_ script: String, reading file: String? = nil, deadline: Duration) async throws -> (
         code: Int32, output: String
     ) {
@@ -31,17 +31,17 @@ extension MachineShell {
             outputLimit: 64 << 10)
         let ended: ExternalCommandResult
         do { ended = try await command.run() } catch let error as ExternalCommandError {
-            throw LinkProblem(.missingProgram, error.description)
+            throw ReachProblem(.missingProgram, error.description)
         }
         switch ended.ending {
         case .exited(let code):
             if let problem = problem(code, ended.text) { throw problem }
             return (code, ended.text)
         case .signal(let signal):
-            throw LinkProblem(
+            throw ReachProblem(
                 .unreachable, "The client that reaches \(name) was ended by signal \(signal). Start the run again.")
         case .deadline(let limit):
-            throw LinkProblem(
+            throw ReachProblem(
                 .unreachable,
                 "\(name) did not answer within \(limit.inWords). Is it running, and is its network? "
                     + "The run can be started again.")

@@ -33,7 +33,7 @@ package struct HostKey: Hashable, Sendable {
 package enum HostKeys {
     /// The keys that the machine shows. Whether they are its own is for a person to say, who compares a fingerprint.
     ///
-    /// - Throws: ``LinkProblem``, `CancellationError`.
+    /// - Throws: ``ReachProblem``, `CancellationError`.
     package static func shown(
         by address: SSHAddress, environment: [String: String]
     ) async throws -> [HostKey] {
@@ -42,12 +42,12 @@ package enum HostKeys {
             environment: environment, deadline: .seconds(30), outputLimit: 256 << 10)
         let ended: ExternalCommandResult
         do { ended = try await command.run() } catch let error as ExternalCommandError {
-            throw LinkProblem(.missingProgram, error.description)
+            throw ReachProblem(.missingProgram, error.description)
         }
         let keys = keys(in: ended.text)
         guard keys.isEmpty else { return keys }
-        let words = LinkProblem.lastWords(of: ended.text)
-        throw LinkProblem(
+        let words = ReachProblem.lastWords(of: ended.text)
+        throw ReachProblem(
             .unreachable,
             "\(address) shows no host key\(words.isEmpty ? "" : " (\(words))"). "
                 + "Is it running, is its network, and does sshd listen on port \(address.port)?")

@@ -8,12 +8,12 @@ package struct SSHAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads `ssh://user@host:port`, `user@host`, or `ssh://[2001:db8::1]`.
     ///
-    /// - Throws: ``LinkProblem`` with `badAddress`.
-    package init(_ text: String) throws(LinkProblem) {
-        func refused(_ why: String) -> LinkProblem {
-            LinkProblem(
+    /// - Throws: ``ReachProblem`` with `badAddress`.
+    package init(_ text: String) throws(ReachProblem) {
+        func refused(_ why: String) -> ReachProblem {
+            ReachProblem(
                 .badAddress,
-                "\"\(LinkProblem.lastWords(of: text))\" is no address for ssh: \(why). Write ssh://user@host or ssh://user@host:port."
+                "\"\(ReachProblem.lastWords(of: text))\" is no address for ssh: \(why). Write ssh://user@host or ssh://user@host:port."
             )
         }
         let scheme = "ssh://"

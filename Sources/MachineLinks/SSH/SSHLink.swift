@@ -31,7 +31,7 @@ package struct SSHLink: AgentLink {
 
     /// Connects and asks the machine for its platform.
     ///
-    /// - Throws: ``LinkProblem``, `CancellationError`.
+    /// - Throws: ``ReachProblem``, `CancellationError`.
     package func platform() async throws -> MachinePlatform {
         try shell.prepare()
         return try await AgentPlacing(shell: shell, programs: programs).look().platform

@@ -65,7 +65,7 @@ struct SSHShell: MachineShell {
     }
 
     /// Makes the folder of the socket.
-    func prepare() throws(LinkProblem) {
+    func prepare() throws(ReachProblem) {
         guard socket != nil else { return }
         var status = stat()
         if mkdir(settings.sockets, 0o700) == 0 { return }
@@ -73,14 +73,14 @@ struct SSHShell: MachineShell {
         guard code == EEXIST, lstat(settings.sockets, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
             status.st_uid == geteuid(), status.st_mode & 0o077 == 0
         else {
-            throw LinkProblem(
+            throw ReachProblem(
                 .unreachable,
                 "\(settings.sockets), the folder for connections to other machines, can't be made or is open to other "
                     + "users. Remove it, then start the run again.")
         }
     }
 
-    func problem(_ code: Int32, _ complaint: String) -> LinkProblem? {
+    func problem(_ code: Int32, _ complaint: String) -> ReachProblem? {
         // ssh's own failure. A script of ours never ends with it.
         code == 255 ? SSHFailure.problem(of: name, complaint) : nil
     }

@@ -6,7 +6,7 @@ struct AllocationProgress: Sendable {
     /// What Slurm answered.
     enum Sight: Sendable, Equatable {
         case jobs([SlurmJob])
-        case unanswered(LinkProblem)
+        case unanswered(ReachProblem)
     }
 
     enum Action: Sendable, Equatable {
@@ -14,7 +14,7 @@ struct AllocationProgress: Sendable {
         case wait
         /// The allocation is there. The others have the same name and are not needed.
         case use(SlurmJob, surplus: [Int])
-        case fail(LinkProblem)
+        case fail(ReachProblem)
     }
 
     /// After this time without a trace the submission counts as forgotten.
@@ -35,7 +35,7 @@ struct AllocationProgress: Sendable {
     ///
     /// - Parameter now: Since any fixed moment.
     /// - Returns: Why it is over, if it is.
-    mutating func submitted(_ submission: SlurmCommands.Submission, at now: Duration) -> LinkProblem? {
+    mutating func submitted(_ submission: SlurmCommands.Submission, at now: Duration) -> ReachProblem? {
         submissions += 1
         submittedAt = now
         id = nil
@@ -45,7 +45,7 @@ struct AllocationProgress: Sendable {
             return nil
         case .unanswered: return nil
         case .refused(let words):
-            return LinkProblem(
+            return ReachProblem(
                 .allocationRefused,
                 "Slurm refused the allocation \(name): \(words). Compare what the workflow asks for with `sinfo`.")
         }
@@ -73,23 +73,23 @@ struct AllocationProgress: Sendable {
         for job in alive {
             guard case .stuck(let reason) = job.state else { continue }
             return .fail(
-                LinkProblem(
+                ReachProblem(
                     .allocationLost,
-                    "Slurm holds the allocation \(name) back (\(LinkProblem.lastWords(of: reason))). "
+                    "Slurm holds the allocation \(name) back (\(ReachProblem.lastWords(of: reason))). "
                         + "`scontrol show job \(job.id)` and `sinfo -R` say more; a drained node needs "
                         + "`scontrol update nodename=NODE state=resume`."))
         }
         if !alive.isEmpty { return .wait }
         if let own = jobs.last(where: { $0.id == id }) {
             return .fail(
-                LinkProblem(
+                ReachProblem(
                     .allocationLost, "The allocation \(name) \(Self.predicate(of: own.state)). Start the run again."))
         }
         guard let submittedAt else { return .submit }
         guard now - submittedAt >= Self.forgottenAfter else { return .wait }
         if submissions < Self.submissionLimit { return .submit }
         return .fail(
-            LinkProblem(
+            ReachProblem(
                 .allocationForgotten,
                 "Slurm accepted the allocation \(name) \(submissions) times and forgot it each time. "
                     + "See in slurmctld's log why it was restarted."))
@@ -108,7 +108,7 @@ struct AllocationProgress: Sendable {
         case .ended(.nodeLost): "lost its node"
         case .ended(.outOfMemory): "used more memory than it was given"
         case .ended(.preempted): "gave way to another job"
-        case .ended(.other(let state)): "ended with Slurm's state \(LinkProblem.lastWords(of: state))"
+        case .ended(.other(let state)): "ended with Slurm's state \(ReachProblem.lastWords(of: state))"
         }
     }
 }

@@ -25,11 +25,11 @@ package struct SlurmCommands: Sendable {
 
     /// Submits an allocation that does nothing until it is cancelled.
     ///
-    /// - Throws: ``LinkProblem``, `CancellationError`.
+    /// - Throws: ``ReachProblem``, `CancellationError`.
     func submit(_ request: SlurmRequest) async throws -> Submission {
         let options = try request.options()
         let ended = try await run("sbatch", options + ["--wrap", "exec sleep infinity"])
-        let words = LinkProblem.lastWords(of: ended.text)
+        let words = ReachProblem.lastWords(of: ended.text)
         switch ended.ending {
         case .exited(0):
             // The last line is the id, with the cluster's name behind it if there are several; warnings come before.
@@ -50,7 +50,7 @@ package struct SlurmCommands: Sendable {
 
     /// The jobs of this user with a name, among them those that ended a short time ago.
     ///
-    /// - Throws: ``LinkProblem`` with `controllerUnreachable` if Slurm does not answer; `CancellationError`.
+    /// - Throws: ``ReachProblem`` with `controllerUnreachable` if Slurm does not answer; `CancellationError`.
     func jobs(named name: String) async throws -> [SlurmJob] {
         try await lines("squeue", ["--me", "-h", "-t", "all", "-n", name, "-o", SlurmJob.format]).compactMap {
             SlurmJob(line: $0)
@@ -80,7 +80,7 @@ package struct SlurmCommands: Sendable {
 
     /// The cluster's nodes.
     ///
-    /// - Throws: ``LinkProblem``, `CancellationError`.
+    /// - Throws: ``ReachProblem``, `CancellationError`.
     package func nodes() async throws -> [SlurmNode] {
         var names: Set<String> = []
         // A node is listed once for each of its partitions.
@@ -91,8 +91,8 @@ package struct SlurmCommands: Sendable {
     private func lines(_ program: String, _ arguments: [String]) async throws -> [Substring] {
         let ended = try await run(program, arguments)
         guard ended.succeeded else {
-            let words = LinkProblem.lastWords(of: ended.text)
-            throw LinkProblem(
+            let words = ReachProblem.lastWords(of: ended.text)
+            throw ReachProblem(
                 .controllerUnreachable,
                 "Slurm does not answer (\(program): \(words)). Check with `scontrol ping` that slurmctld runs.")
         }
@@ -103,7 +103,7 @@ package struct SlurmCommands: Sendable {
         let command = ExternalCommand(
             program, arguments, in: "/", environment: environment, deadline: limit, outputLimit: 4 << 20)
         do { return try await command.run() } catch let error as ExternalCommandError {
-            throw LinkProblem(.missingProgram, error.description)
+            throw ReachProblem(.missingProgram, error.description)
         }
     }
 }

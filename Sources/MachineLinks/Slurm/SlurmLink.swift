@@ -61,7 +61,7 @@ package struct SlurmLink: AgentLink {
     }
 
     private func look() async throws -> AllocationProgress.Sight {
-        do { return .jobs(try await slurm.jobs(named: request.name)) } catch let problem as LinkProblem {
+        do { return .jobs(try await slurm.jobs(named: request.name)) } catch let problem as ReachProblem {
             guard problem.code == .controllerUnreachable else { throw problem }
             return .unanswered(problem)
         }
@@ -92,7 +92,7 @@ package struct SlurmLink: AgentLink {
     ///
     /// - Parameter job: The allocation; nil if Slurm does not answer, or no longer knows it.
     static func reason(_ ending: PipedProcess.Ending, _ job: SlurmJob?) -> String {
-        let words = LinkProblem.lastWords(of: ending.complaint)
+        let words = ReachProblem.lastWords(of: ending.complaint)
         let said = words.isEmpty ? "" : " (\(words))"
         // What became of the allocation says more than what srun saw of it.
         if let state = job?.state, !state.isAlive, state != .ending {

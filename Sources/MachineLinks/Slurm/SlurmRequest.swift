@@ -29,13 +29,13 @@ package struct SlurmRequest: Sendable, Equatable {
 
     /// The options of `sbatch`.
     ///
-    /// - Throws: ``LinkProblem`` if a text could be taken for more than a name.
-    func options() throws(LinkProblem) -> [String] {
+    /// - Throws: ``ReachProblem`` if a text could be taken for more than a name.
+    func options() throws(ReachProblem) -> [String] {
         for text in labels + [name, owner, partition ?? "x"] {
             guard ShellText.plainName(text) == text, !text.isEmpty, !text.hasPrefix("-") else {
-                throw LinkProblem(
+                throw ReachProblem(
                     .allocationRefused,
-                    "\"\(LinkProblem.lastWords(of: text))\" can't be a name at Slurm: use letters, digits, dots, dashes and underscores."
+                    "\"\(ReachProblem.lastWords(of: text))\" can't be a name at Slurm: use letters, digits, dots, dashes and underscores."
                 )
             }
         }

@@ -15,15 +15,15 @@ struct SrunShell: MachineShell {
         ]
     }
 
-    func problem(_ code: Int32, _ complaint: String) -> LinkProblem? {
+    func problem(_ code: Int32, _ complaint: String) -> ReachProblem? {
         guard code != 0 else { return nil }
         // srun says it itself when a step can't be made; what ends with a code of its own is only mentioned.
         let failures = ["Unable to create step", "Unable to confirm allocation", "Job step aborted", "launch failed"]
         guard let failure = failures.first(where: { complaint.contains($0) }) else { return nil }
         let line = complaint.split(whereSeparator: \.isNewline).first { $0.contains(failure) }
-        return LinkProblem(
+        return ReachProblem(
             .allocationLost,
-            "\(name) can't run a step: \(LinkProblem.lastWords(of: String(line ?? ""))). Start the run again; "
+            "\(name) can't run a step: \(ReachProblem.lastWords(of: String(line ?? ""))). Start the run again; "
                 + "`sinfo -R` says whether a node is out of service.")
     }
 }

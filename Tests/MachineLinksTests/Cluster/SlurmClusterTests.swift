@@ -134,7 +134,7 @@
             let begin = ContinuousClock.now
             let site = try Site(["windows"])
             let agent = try StandInAgent()
-            let problem = await #expect(throws: LinkProblem.self) { _ = try await site.link(agent).start() }
+            let problem = await #expect(throws: ReachProblem.self) { _ = try await site.link(agent).start() }
             #expect(problem?.code == .allocationRefused)
             FaultTable.add("Slurm: no node has the label", problem?.code.rawValue ?? "started", since: begin)
         }
@@ -311,7 +311,7 @@
             let agent = try StandInAgent(padding: 64 << 10)
             try FileManager.default.createDirectory(atPath: cache, withIntermediateDirectories: true)
             try await site.cluster.run("inside", "node2", "mount", "-t", "tmpfs", "-o", "size=16k", "small", cache)
-            let problem = await #expect(throws: LinkProblem.self) { _ = try await site.link(agent).start() }
+            let problem = await #expect(throws: ReachProblem.self) { _ = try await site.link(agent).start() }
             try await site.cluster.run("inside", "node2", "umount", cache)
             #expect(problem?.code == .diskFull)
             try await site.expectNothingLeft(agent)

@@ -1,7 +1,7 @@
 import TerminalText
 
 /// Why another machine can't be used, as a value with a sentence for the report.
-package struct LinkProblem: Error, Sendable, Equatable, CustomStringConvertible {
+package struct ReachProblem: Error, Sendable, Equatable, CustomStringConvertible {
     package struct Code: RawRepresentable, Hashable, Sendable {
         package let rawValue: String
         package init(rawValue: String) { self.rawValue = rawValue }
@@ -30,8 +30,6 @@ package struct LinkProblem: Error, Sendable, Equatable, CustomStringConvertible 
         package static let agentNotPlaced = Code(rawValue: "agent-not-placed")
         /// What arrived there is not what was sent.
         package static let damagedInTransit = Code(rawValue: "damaged-in-transit")
-        /// The shell there prints to standard output when it starts, which would damage the agent's stream.
-        package static let noisyShell = Code(rawValue: "noisy-shell")
 
         /// Slurm refused the allocation.
         package static let allocationRefused = Code(rawValue: "allocation-refused")
