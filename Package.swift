@@ -750,8 +750,8 @@ let package = Package(
         .testTarget(
             name: "RunningTests",
             dependencies: [
-                "AgentWork", "Archive", "Concurrency", "Control", "Delivery", "Engine", "Evaluating", "Git", "Pipeline",
-                "Preparing", "ProofKeys", "Results", "Running", "RunSamples", "Sandbox", "Secrets", "StateFiles",
+                "AgentWork", "Archive", "Concurrency", "Control", "Delivery", "Engine", "Evaluating", "Git", "Masking",
+                "Pipeline", "Preparing", "ProofKeys", "Results", "Running", "RunSamples", "Sandbox", "Secrets", "StateFiles",
                 "stepinit", "Store", "Tasks", "TestBasics", "TestSupport", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -173,6 +173,15 @@ let areas = [
         "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
         "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/LandingTests", "Tests/Support", "Tests/TestBasics"
     ),
+    Area(
+        "machine-links", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
+        "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
+        "Sources/ForeignText", "Sources/Git", "Sources/MachineLinks", "Sources/MachineProtocol", "Sources/Machines",
+        "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProofKeys",
+        "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Tests/MachineLinksTests", "Tests/TestBasics", "script"
+    ),
     Area("machine-pool", "Sources/MachinePool", "Sources/Pipeline", "Tests/MachinePoolTests"),
     Area(
         "machines", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",

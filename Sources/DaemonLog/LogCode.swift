@@ -164,6 +164,8 @@ public enum LogCode: String, Sendable, CaseIterable {
     case taskState = "task-state"
     /// The line that tells reporters of a task what happened did not succeed.
     case taskTellFailed = "task-tell-failed"
+    /// The branch of a task whose change has landed could not be removed. The next start of the daemon tries again.
+    case taskBranchKept = "task-branch-kept"
     /// The refs of old fixes could not be removed.
     case fixCleanupFailed = "fix-cleanup-failed"
     /// Something other than a person's request made a task.

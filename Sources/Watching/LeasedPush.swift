@@ -18,6 +18,12 @@ package struct LeasedPush: Sendable {
         (self.repository, self.ref, self.from, self.to) = (repository, ref, from, to)
     }
 
+    /// Removes the branch instead, if it has the commit.
+    package init(removing ref: String, at commit: String, from repository: WatchedRepository) {
+        // A push of nothing removes a ref (git-push(1)).
+        self.init(repository, ref: ref, from: commit, to: "")
+    }
+
     /// Variables that name a repository. They are set, for example, where a hook started the daemon, and mean another one.
     private static let ofRepositories: Set<String> = [
         "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY",

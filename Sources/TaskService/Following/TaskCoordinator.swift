@@ -20,6 +20,8 @@ package actor TaskCoordinator {
     /// Whether work is due; a running call of ``settle()`` does it.
     private var isDue = false
     private var isSettling = false
+    /// The tasks whose branches this process has removed, or tried to.
+    private var cleaned: Set<TaskID> = []
     private var index: Store.Index { facts.index }
 
     package init(facts: TaskFacts, runs: TaskRuns, changes: TaskChanges, health: Health, log: Logger) {
@@ -102,6 +104,7 @@ package actor TaskCoordinator {
             try await record(what, known)
             return true
         case .follow:
+            try await clean(known)
             if let what = try await changes.news(of: known) {
                 try await record(what, known)
                 return true
@@ -115,6 +118,21 @@ package actor TaskCoordinator {
             }
             return false
         }
+    }
+
+    /// Removes the branch of a change that has landed. It is tried once; the next process tries it again.
+    private func clean(_ known: TaskFacts.Known) async throws {
+        let task = known.task
+        guard task.landedCommit != nil, !cleaned.contains(task.id) else { return }
+        switch try await changes.removeBranch(of: known) {
+        case .notYet: return
+        case .removed, .leftAlone: break
+        case .failed(let why):
+            log.warning(
+                "task \(task.id): its branch \(task.changeBranch) has landed and is not removed: \(why)",
+                metadata: .code(.taskBranchKept, repository: task.repository, ["task": String(task.id)]))
+        }
+        cleaned.insert(task.id)
     }
 
     // MARK: Recording

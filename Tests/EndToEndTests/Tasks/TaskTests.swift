@@ -35,6 +35,7 @@ struct TaskTests {
                 let last = delivered.names.suffix(5)
                 #expect(last == ["changeOpened", "landingAsked", "landed", "released", "delivered"])
                 #expect(try await bench.git(["show", "main:Tests/EmptyTests.sh"]).contains("total.sh"))
+                #expect(try await bench.git(["for-each-ref", "refs/heads/pipectl/"]).isEmpty)
                 #expect(await daemon.stop() == 0)
             }
             #expect(try await bench.pipectl("archive", "verify").code == 0)
