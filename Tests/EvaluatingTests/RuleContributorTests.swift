@@ -93,9 +93,10 @@ import Watching
         #expect(report.findings.first?.line == 51)
     }
 
-    @Test func `a file of another kind is left alone, one that is too large is no pass`() async throws {
-        let binary = try await report(["a": "a"], ["Views/a.bin": "\u{0}URLSession\n"])
-        #expect(binary.verdict == .passed)
+    @Test func `a byte that makes a file binary hides nothing, and a file that is too large is no pass`() async throws {
+        let hidden = try await report(["a": "a"], ["Views/A.swift": "// \u{0}\nURLSession\n"])
+        #expect(hidden.verdict == .failed)
+        #expect(hidden.findings.first?.line == 2)
         let large = String(repeating: "word\n", count: 600_000)
         let report = try await report(["Views/A.swift": large], ["Views/A.swift": large + "x\n"])
         #expect(report.verdict == .failed)

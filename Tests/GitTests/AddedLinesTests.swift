@@ -4,6 +4,23 @@ import Testing
 
 /// What a commit adds, line by line.
 @Suite(.timeLimit(.minutes(1))) struct AddedLinesTests {
+    @Test(arguments: [("1\n", "1\n\u{0}2\n"), ("1\u{0}\n", "1\n\u{32}\n")])
+    func `a file with a NUL byte, before or after, counts as a whole`(_ before: String, _ after: String) async throws {
+        let folder = try TemporaryFolder()
+        let made = try await TestRepository.make(at: folder["r"])
+        let old = try await made.commit(["a": before], "old")
+        let new = try await made.commit(["a": after], "new")
+        var found: [AddedLines] = []
+        try Repository(opening: folder["r/.git"]).addedLines(
+            from: #require(OID(hex: old)), to: #require(OID(hex: new)), in: { _ in true }
+        ) {
+            found.append($0)
+            return true
+        }
+        #expect(found.map(\.lines.count) == [2])
+        withExtendedLifetime(folder) {}
+    }
+
     @Test func `lines have their numbers and no ending`() async throws {
         let folder = try TemporaryFolder()
         let made = try await TestRepository.make(at: folder["r"])
@@ -24,7 +41,7 @@ import Testing
         #expect(found.map(\.path) == ["a", "b/c", "bin", "there"])
         #expect(found[0].lines.map { "\($0.number) \($0.text)" } == ["2 x", "4 4"])
         #expect(found[1].lines.map { "\($0.number) \($0.text)" } == ["1 one", "2 ", "3 two"])
-        #expect(found[2].lines.isEmpty)
+        #expect(found[2].lines.map(\.text) == ["\u{0}a"])
         #expect(found[3].oldPath == "moved")
         #expect(found[3].lines.map(\.text) == ["7"])
         var whole: [AddedLines] = []

@@ -20,7 +20,8 @@ public struct AddedLines: Sendable, Equatable {
 }
 
 extension Repository {
-    /// The lines that a commit adds, file by file; nothing of binary files, links and submodules.
+    /// The lines that a commit adds, file by file; nothing of links and submodules, and the whole of a binary file that
+    /// is new or has changed.
     ///
     /// - Parameters:
     ///   - wanted: Whether a file is of interest.
@@ -51,15 +52,15 @@ extension Repository {
             if max(bytes, others) > ObjectBounds.comparedFile || compared > ObjectBounds.compared {
                 file.isTooLarge = true
             } else {
-                file.lines = isNew ? Self.lines(of: try blob(id)) : try addedLines(diff, number)
+                // Git compares no lines of a binary file. One NUL byte makes it one, and compilers and shells pass over it.
+                let added = isNew ? nil : try addedLines(diff, number)
+                if let added { file.lines = added } else { file.lines = Self.lines(of: try blob(id)) }
             }
             guard body(file) else { return }
         }
     }
 
-    /// All lines of a text; none of a binary file, which Git recognises by a NUL among its first bytes.
     private static func lines(of bytes: [UInt8]) -> [AddedLines.Line] {
-        guard !bytes.prefix(8_000).contains(0) else { return [] }
         var parts = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         if parts.last?.isEmpty == true { parts.removeLast() }
         return parts.enumerated().map { AddedLines.Line(number: $0.offset + 1, text: text(of: $0.element)) }
@@ -69,12 +70,16 @@ extension Repository {
         String(decoding: bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes[...], as: UTF8.self)
     }
 
-    private func addedLines(_ diff: borrowing Handle, _ number: Int) throws(GitError) -> [AddedLines.Line] {
+    /// - Returns: Nil if Git takes one of the two versions for a binary file.
+    private func addedLines(_ diff: borrowing Handle, _ number: Int) throws(GitError) -> [AddedLines.Line]? {
         let pointer = diff.pointer
         var patch: OpaquePointer?
         try git("git_patch_from_diff") { git_patch_from_diff(&patch, pointer, number) }
-        guard let patch else { return [] }
+        guard let patch else { return nil }
         defer { git_patch_free(patch) }
+        guard let delta = git_patch_get_delta(patch)?.pointee, delta.flags & GIT_DIFF_FLAG_BINARY.rawValue == 0 else {
+            return nil
+        }
         var lines: [AddedLines.Line] = []
         for hunk in 0..<git_patch_num_hunks(patch) {
             let count = git_patch_num_lines_in_hunk(patch, hunk)
