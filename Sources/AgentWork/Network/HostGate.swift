@@ -12,6 +12,8 @@ package struct HostGate: Sendable {
     static let mostConnections = 64
     /// The longest head of a request, in bytes.
     static let headBytes = 8 << 10
+    /// The longest name that is told, in bytes.
+    static let nameBytes = 260
     /// The most refused hosts of which each is told; further ones are only refused.
     static let mostRefusals = 100
 
@@ -132,8 +134,10 @@ package struct HostGate: Sendable {
         _ host: String, _ reason: String, _ client: StreamSocket, _ status: String = "403 Forbidden",
         answers: Bool = true
     ) {
-        // The text is the client's: it must be short, and of one line.
-        let name = String(host.unicodeScalars.filter { $0.isASCII && $0.value > 0x20 && $0.value < 0x7F }.prefix(260))
+        // The text is the client's: it must be short, and of one line. Its beginning alone could be a part of a secret,
+        // which nobody would recognise.
+        var name = String(host.unicodeScalars.filter { $0.isASCII && $0.value > 0x20 && $0.value < 0x7F })
+        if name.utf8.count > Self.nameBytes { name = "(a name of \(name.utf8.count) characters)" }
         if answers { client.writeNow(Self.answer(status, "\(name): \(reason)")) }
         if told.isNew(name) { refused(HostRefusal(host: name, reason: reason)) }
     }

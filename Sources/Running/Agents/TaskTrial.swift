@@ -2,6 +2,7 @@ import Engine
 import Evaluating
 import Git
 import MCP
+import Masking
 package import Pipeline
 import Preparing
 package import Results
@@ -69,6 +70,12 @@ final class TaskTrial: Sendable {
 
     /// - Throws: ``ToolFailure``, which the agent reads.
     func run(steps: [String], tests: [String]) async throws -> Ended {
+        // They are recorded with the run.
+        for name in steps + tests {
+            if let secret = harvest.masker?.secret(in: name) {
+                throw ToolFailure("a name contains secret \(secret); name steps and tests as reports do.")
+            }
+        }
         let number = try state.withLock { state in
             guard !state.isRunning else { throw ToolFailure("a run of your files goes on already; wait for it.") }
             guard state.count < Self.most else {

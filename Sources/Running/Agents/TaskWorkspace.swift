@@ -160,7 +160,7 @@ struct TaskWorkspace: Sendable {
         let left = beginning.desk.left
         let output = left.answer.map { AgentOutput($0) }
         result.spent = Self.spending(outcome, left.usage.flatMap { AgentOutput.usage(of: $0) } ?? output?.spent)
-        outcome.findings += beginning.desk.refusals.map(Self.finding)
+        outcome.findings += beginning.desk.refusals.map { Self.finding($0, beginning.masker) }
         if outcome.verdict == .passed, output?.isFailure == true {
             (outcome.verdict, outcome.reason) = (.failed, "the agent says that it failed")
         }
@@ -255,10 +255,11 @@ struct TaskWorkspace: Sendable {
         return spent
     }
 
-    private static func finding(_ refusal: HostRefusal) -> Finding {
-        Finding(
-            rule: "host-refused", severity: .note,
-            message: "the agent was not let through to \(refusal.host): \(refusal.reason)", file: nil, line: nil,
+    /// The name is the agent's, and may be made of a secret.
+    static func finding(_ refusal: HostRefusal, _ masker: Masker?) -> Finding {
+        let message = "the agent was not let through to \(refusal.host): \(refusal.reason)"
+        return Finding(
+            rule: "host-refused", severity: .note, message: masker?.masked(message) ?? message, file: nil, line: nil,
             column: nil, suggestion: "if it needs that host, name it in the tasks of workflows/: .reaches(\"…\")")
     }
 }

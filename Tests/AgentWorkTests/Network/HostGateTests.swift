@@ -69,6 +69,16 @@ struct HostGateTests {
         }
     }
 
+    @Test func tellsNoPartOfANameThatIsTooLong() async throws {
+        try await withGate(["api.example.com"]) { gate in
+            let name = String(repeating: "a.", count: 125) + "sk-4f9a77c1d2e3b4a5.example.org:443"
+            let client = try await gate.client()
+            let answer = try await client.ask("CONNECT \(name) HTTP/1.1\r\n\r\n")
+            #expect(answer.hasPrefix("HTTP/1.1 403 ") && !answer.contains("a.a"))
+            #expect(gate.refusals.map(\.host) == ["(a name of \(name.utf8.count) characters)"])
+        }
+    }
+
     @Test func refusesANameThatPointsToAPrivateAddress() async throws {
         let gate = TestGate(["api.example.com"], addresses: [[10, 0, 0, 5], [169, 254, 169, 254], [127, 0, 0, 1]])
         try await gate.serving { gate in

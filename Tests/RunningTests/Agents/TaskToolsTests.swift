@@ -70,6 +70,17 @@ import Watching
         }
     }
 
+    @Test(arguments: ["steps", "tests"])
+    func `a name with a secret starts no run, which would keep it`(_ names: String) async throws {
+        let key = "sk-4f9a77c1d2e3b4a5"
+        try await AgentBench.with(secrets: ["MODEL_KEY": key]) { bench in
+            _ = try await bench.work("echo one > new\n" + call("run_tests", #"{"\#(names)":["unit \#(key)"]}"#))
+            let log = bench.log
+            #expect(bench.tried.isEmpty)
+            #expect(log.contains("a name contains secret MODEL_KEY") && !log.contains(key), "\(log)")
+        }
+    }
+
     @Test(arguments: ["run_tests", "approve", "land", "get_task", "cancel_run"])
     func `a planner can't try anything, and nobody can approve or land`(_ tool: String) async throws {
         try await AgentBench.with { bench in

@@ -1,7 +1,7 @@
-import AgentWork
 import Engine
 import Foundation
 import Git
+import Masking
 import Pipeline
 import ProofKeys
 import Results
@@ -13,6 +13,7 @@ import Testing
 import Watching
 import WorkflowPrograms
 
+@testable import AgentWork
 @testable import Preparing
 @testable import Running
 
@@ -107,6 +108,16 @@ import WorkflowPrograms
             let log = bench.log
             #expect(log.contains("the key is") && !log.contains("sk-4f9a77c1d2e3b4a5"))
         }
+    }
+
+    @Test func `a host whose name is a secret is told without it`() throws {
+        let key = "sk-4f9a77c1d2e3b4a5"
+        let masker = try #require(Masker([Secret(name: "MODEL_KEY", bytes: Array(key.utf8))]))
+        let refusal = HostRefusal(host: "\(key).example.com:443", reason: "the repository's tasks do not name it")
+        let finding = TaskWorkspace.finding(refusal, masker)
+        #expect(finding.message.contains("[secret MODEL_KEY].example.com:443"))
+        #expect(!finding.message.contains(key))
+        #expect(TaskWorkspace.finding(refusal, nil).message.contains(key))
     }
 
     @Test func `work: the agent is told what it is to do, and what it used is read`() async throws {
