@@ -751,7 +751,8 @@ let package = Package(
             name: "RunningTests",
             dependencies: [
                 "AgentWork", "Archive", "Concurrency", "Control", "Delivery", "Engine", "Evaluating", "Git", "Masking",
-                "Pipeline", "Preparing", "ProofKeys", "Results", "Running", "RunSamples", "Sandbox", "Secrets", "StateFiles",
+                "Pipeline", "Preparing", "ProofKeys", "Results", "Running", "RunSamples", "Sandbox", "Secrets",
+                "StateFiles",
                 "stepinit", "Store", "Tasks", "TestBasics", "TestSupport", "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
