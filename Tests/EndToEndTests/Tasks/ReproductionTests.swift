@@ -53,4 +53,39 @@ struct ReproductionTests {
             }
         }
     }
+
+    @Test(.timeLimit(.minutes(6)))
+    func `a test that turns red makes a task, whose agent need not add another one`() async throws {
+        try await Bench.with([:]) { bench in
+            try await Tasking.begin(bench)
+            var files = Tasking.files(bench, ".plans(.none).budget(attempts: 1).begins(on: .redTarget)")
+            files["workflows/x.swift"] = files["workflows/x.swift"]?.replacing(
+                "\"test\", on: .pullRequest(into: \"main\")",
+                with: "\"test\", on: .pullRequest(into: \"main\"), .merge(into: \"main\")")
+            try await bench.commit(files, "Tests of main, too")
+            try Tasking.write(
+                bench, "if [ $1 = review ]; then echo '{\"findings\": []}'; else echo 'echo $#' > total.sh; fi")
+            try await bench.withDaemon { daemon in
+                try await daemon.event(.baseline)
+                try await bench.commit(["README.md": "A cart.\n"], "Words")
+                try await eventually("a run of main that passes", within: .seconds(60)) {
+                    try await bench.runs().contains { $0.workflow == "test" && $0.verdict == .passed }
+                }
+                try await bench.commit(["total.sh": "echo 7\n"], "Another total")
+                try await eventually("the task", within: .seconds(60)) {
+                    try await bench.pipectl("task", "show", "1").code == 0
+                }
+                let ready = try await Tasking.wait(bench, .ready)
+                guard case .redTest("cart/TwoTests", _) = ready.task.source else {
+                    Issue.record("the task is about \(ready.task.source)")
+                    return
+                }
+                let shown = ready.events.compactMap { event -> [String]? in
+                    if case .reproduced(_, 1, let tests) = event.what { tests } else { nil }
+                }
+                #expect(shown == [["cart/TwoTests"]])
+                #expect(await daemon.stop() == 0)
+            }
+        }
+    }
 }
