@@ -309,6 +309,56 @@ import Testing
         #expect(way.shown == ["Cart/old", "Cart/other"])
     }
 
+    @Test func `A test that the target has and that passes there must fail twice`() {
+        var way = Way.working(crash: true)
+        way.endWork(1)
+        way.settle()
+        way.start()
+        way.end(2, .failed, failed: ["Cart/slow", "Cart/old"], redBefore: [], greenBefore: ["Cart/slow", "Cart/old"])
+        way.settle()
+        #expect(way.begun == ["reproduction for work 1 of task 12"] && way.roles.first?.repetition == 2)
+        way.start()
+        #expect(way.state == .checking)
+        way.end(3, .failed, failed: ["Cart/old"], redBefore: [], greenBefore: ["Cart/slow", "Cart/old"])
+        way.settle()
+        #expect(way.shown == ["Cart/old"])
+        #expect(way.begun == ["check of work 1 of task 12"])
+    }
+
+    @Test(arguments: [["Cart/other"], []])
+    func `A test that fails now and then shows nothing`(_ then: [String]) {
+        var way = Way.working(crash: true)
+        way.endWork(1)
+        way.settle()
+        way.start()
+        let green: Set = ["Cart/slow", "Cart/other"]
+        way.end(2, .failed, failed: ["Cart/slow"], redBefore: [], greenBefore: green)
+        way.settle()
+        way.start()
+        way.end(3, then.isEmpty ? .passed : .failed, failed: then, redBefore: [], greenBefore: green)
+        way.settle()
+        #expect(way.shown == nil)
+        #expect(way.begun == ["work 2 of task 12"])
+        guard case .notReproduced(3, 1, _) = way.last else { return #expect(Bool(false), "\(way.events)") }
+    }
+
+    @Test func `A build box that fails before the second run ends the reproduction`() {
+        var way = Way.working(crash: true)
+        way.endWork(1)
+        way.settle()
+        way.start()
+        way.end(2, .failed, failed: ["Cart/slow"], redBefore: [], greenBefore: ["Cart/slow"])
+        for run in [3, 4] {
+            way.settle()
+            way.start()
+            #expect(way.live == ["reproduction for work 1 of task 12"])
+            way.end(RunID(run), .infrastructure, "no disk")
+        }
+        way.settle()
+        #expect(way.shown == nil)
+        #expect(way.begun == ["work 2 of task 12"])
+    }
+
     @Test func `The tests may be in another workflow`() {
         var way = Way.working(crash: true) { $0.workflows = ["lint", "test"] }
         way.endWork(1)

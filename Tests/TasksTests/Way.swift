@@ -111,11 +111,12 @@ struct Way {
 
     mutating func end(
         _ run: RunID, _ verdict: Verdict, _ reason: String = "", failed: [String] = [], passed: Set<String> = [],
-        redBefore: Set<String>? = nil
+        redBefore: Set<String>? = nil, greenBefore: Set<String> = []
     ) {
         guard let index = runs.firstIndex(where: { $0.id == run }) else { return }
         (runs[index].verdict, runs[index].reason) = (verdict, reason)
         (runs[index].failed, runs[index].passed, runs[index].redBefore) = (failed, passed, redBefore)
+        runs[index].greenBefore = greenBefore
         let role = runs[index].role
         guard role.part == .comparing, [.passed, .failed].contains(verdict) else { return }
         for other in runs.indices where runs[other].role.part == .reproducing {

@@ -38,7 +38,8 @@ package struct TaskFacts: Sendable {
             runs.append(try await self.run(run, role))
         }
         for position in runs.indices where runs[position].role.part == .reproducing && !runs[position].failed.isEmpty {
-            runs[position].redBefore = try await redBefore(runs[position], runs, of: indexed)
+            guard let (red, green) = try await before(runs[position], runs, of: indexed) else { continue }
+            (runs[position].redBefore, runs[position].greenBefore) = (red, green)
         }
         return Known(
             task: task, events: try await index.taskEvents(of: id), runs: runs,
@@ -60,8 +61,10 @@ package struct TaskFacts: Sendable {
         return one
     }
 
-    /// The tests that fail on the target's commit as it is, as any run of the same workflow there has shown.
-    private func redBefore(_ run: TaskRun, _ runs: [TaskRun], of indexed: [IndexedRun]) async throws -> Set<String>? {
+    /// The tests that fail and those that pass on the target's commit as it is, as any run of the same workflow there has shown.
+    private func before(
+        _ run: TaskRun, _ runs: [TaskRun], of indexed: [IndexedRun]
+    ) async throws -> (red: Set<String>, green: Set<String>)? {
         guard let request = indexed.first(where: { $0.id == run.id })?.request,
             let target = request.change?.targetCommit
         else { return nil }
@@ -70,12 +73,13 @@ package struct TaskFacts: Sendable {
             $0.role.part == .comparing && $0.role.workflow == run.role.workflow && commits[$0.id] == target
                 && [.passed, .failed, .flaky].contains($0.verdict)
         }
-        if let own { return Set(own.failed) }
+        if let own { return (Set(own.failed), own.passed) }
         guard
             let other = try await index.latestRun(
                 repository: request.repository, workflow: request.workflow, on: .commit(target))
         else { return nil }
-        return Set(Self.results(try await index.tests(of: other.id)).failed)
+        let (failed, passed) = Self.results(try await index.tests(of: other.id))
+        return (Set(failed), passed)
     }
 
     /// The names of the tests that failed at their last try, in their order, and of those that passed.

@@ -17,6 +17,8 @@ package struct TaskRun: Sendable, Equatable {
     /// Of a reproduction: the tests that fail on the same commit of the target without those of the try; nil: no run of it
     /// has said so yet.
     package var redBefore: Set<String>?
+    /// The tests that pass there.
+    package var greenBefore: Set<String> = []
     /// How many ways were found in which it weakens tests.
     package var breaches: Int
     /// What the reviewer found.

@@ -79,8 +79,13 @@ package struct TaskSequence: Sendable {
         if history.tries[attempt]?.reproduced != nil || history.tries[attempt]?.notReproduced != nil { return nil }
         let shown = shown(run)
         if verdict == .failed, !shown.isEmpty {
-            return .reproduced(run: run.id, attempt: attempt, tests: shown)
+            if isNew(shown, in: run) { return .reproduced(run: run.id, attempt: attempt, tests: shown) }
+            let earlier = runs(like: run.role).filter { $0.id < run.id }.flatMap(\.failed)
+            let confirmed = shown.filter { earlier.contains($0) }
+            if !confirmed.isEmpty { return .reproduced(run: run.id, attempt: attempt, tests: confirmed) }
         }
+        // It may fail now and then; the next run says more.
+        if wantsRepetition(run) { return nil }
         // What fails may have failed before.
         if wantsComparison(run), !isCompared(run) { return nil }
         if run.saysNothing, countAlike(run) < Self.repetitions { return nil }
@@ -89,6 +94,8 @@ package struct TaskSequence: Sendable {
         let reason =
             if verdict == .passed || verdict == .flaky {
                 "its tests pass on the target, too, so they don't show what was wrong"
+            } else if !shown.isEmpty {
+                "\(list(shown)) failed on the target once only, so it does not show what was wrong"
             } else if run.failed.isEmpty {
                 "the run on the target ended without a failed test: \(run.reason)"
             } else if run.redBefore == nil {
@@ -108,6 +115,17 @@ package struct TaskSequence: Sendable {
             return run.failed.filter { $0 == test || run.redBefore?.contains($0) == false }
         default: return run.redBefore.map { red in run.failed.filter { !red.contains($0) } } ?? []
         }
+    }
+
+    /// Whether one of the tests does not pass on the target as it is: there is none of the name, or it is red.
+    private func isNew(_ tests: [String], in run: TaskRun) -> Bool { tests.contains { !run.greenBefore.contains($0) } }
+
+    /// Whether a test that the target has, and that passes there, failed with the tests of the try: they may have changed
+    /// it, or it fails now and then. It is run once more.
+    private func wantsRepetition(_ run: TaskRun) -> Bool {
+        let shown = shown(run)
+        return run.role.part == .reproducing && run.verdict == .failed && !shown.isEmpty && !isNew(shown, in: run)
+            && runs(like: run.role).first { !$0.saysNothing }?.id == run.id
     }
 
     /// Whether it must be known which tests fail on the target as it is.
@@ -292,6 +310,13 @@ package struct TaskSequence: Sendable {
                 let comparing = comparison(run)
                 if runs(like: comparing).contains(where: \.isLive) { return .busy(.checking, comparing.inWords) }
                 if let comparing = again(comparing) { return .begins([comparing]) }
+            }
+            if alike.contains(where: wantsRepetition), alike.count(where: { !$0.saysNothing }) == 1,
+                alike.count < Self.repetitions
+            {
+                var role = role
+                role.repetition = alike.count + 1
+                return .begins([role])
             }
             if let role = again(role) { return .begins([role]) }
         }
