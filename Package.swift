@@ -667,7 +667,7 @@ let package = Package(
             name: "MachinesTests",
             dependencies: [
                 "Concurrency", "Engine", "Git", "MachineProtocol", "Machines", "Masking", "Pipeline", "pipectl-agent",
-                "Results", "Sandbox", "stepinit", "SystemCalls", "TestBasics", "TestSupport",
+                "Results", "Sandbox", "stepinit", "SystemCalls", "TestBasics", "TestSupport", "Workspaces",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -792,7 +792,7 @@ let package = Package(
             dependencies: [
                 "Archive", "Control", "CrashReports", "DaemonSettings", "Diagnostics", "Engine", "Evaluating",
                 "ForeignText", "Git",
-                "Masking", "MCP", "Pages",
+                "MachineProtocol", "Masking", "MCP", "Pages",
                 "Pipeline", "PlanOrder", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox",
                 "Settings", "Signing", "stepinit", "Store", "swift-reader", "SystemCalls", "TerminalText", "TestBasics",
                 "TestIntegrity", "Tasks",

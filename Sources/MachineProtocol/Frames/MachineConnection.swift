@@ -108,7 +108,12 @@ package final class MachineConnection: Sendable {
             state.exchanges[state.lastNumber] = exchange
             return exchange
         }
-        try send(Frame(.request, exchange: exchange.number, header: header))
+        do {
+            try send(Frame(.request, exchange: exchange.number, header: header))
+        } catch {
+            forget(exchange.number)
+            throw error
+        }
         return exchange
     }
 

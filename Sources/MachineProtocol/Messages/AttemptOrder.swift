@@ -63,6 +63,11 @@ package struct AttemptOrder: Sendable, Codable {
     }
 }
 
+extension AttemptOrder: CustomStringConvertible, CustomReflectable {
+    package var description: String { "attempt \(number) of \(step.name)" }
+    package var customMirror: Mirror { Mirror(self, children: ["label": label]) }
+}
+
 /// A step is asked to end.
 package struct StopOrder: Sendable, Codable {
     package var kind: String

@@ -52,5 +52,6 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
         + signing
         + crashes
         + tasks
+        + machines
         + [settingsFile]
 }

@@ -1,0 +1,67 @@
+import Foundation
+import Git
+import Pipeline
+import TestBasics
+import TestSupport
+import Testing
+
+@testable import Engine
+@testable import Machines
+@testable import Results
+@testable import Workspaces
+
+/// Another machine as it is provided to the daemon's runs.
+@Suite(.runFolder, .timeLimit(.minutes(2))) struct RemotePlacesTests {
+    private func order(
+        _ bench: MachineBench, _ commit: String, steps: [PlannedStep]
+    ) async throws -> PlaceOrder {
+        let id = try #require(OID(hex: commit))
+        let request = RunRequest(
+            repository: "alpha", workflow: "test", event: .push, ref: "refs/heads/main", branch: "main", head: commit,
+            definitionCommit: commit, subject: "", concurrency: .supersede)
+        let plan = Plan(workflow: "test", steps: steps)
+        let git = "\(bench.repository.path)/.git"
+        let prepared = PreparedRun(
+            run: QueuedRun(id: 1, request: request, createdAt: Date(timeIntervalSince1970: 0)),
+            repository: SourceRepository(name: "alpha", gitDirectory: git, store: git, clone: nil), commit: id,
+            tree: id,
+            plan: plan, wholePlan: plan, definition: "definition", trust: .merged, startsForChanges: false, program: [],
+            parameters: [:], environment: [:])
+        return PlaceOrder(
+            run: prepared,
+            directories: RunDirectories(folder: bench.room.path("live"), workspace: bench.room.path("none")),
+            isWhole: true, rooms: [:], closureCommand: { _, _ in [] })
+    }
+
+    @Test func `a run has its place there, and leaves nothing`() async throws {
+        let bench = try await MachineBench.make()
+        let commit = try await bench.repository.commit(["a": "there\n"], "one")
+        let step = PlannedStep.shell("s", "cat a; echo kept >> ~/.store/a; cat ~/.store/a") {
+            $0.caches = [CacheUse(name: "store", path: "~/.store")]
+        }
+        let places = RemotePlaces(link: bench.link(), machine: "other", allowsUnsandboxed: true)
+        for _ in 1...2 {
+            let provided = try await places.provide(try await order(bench, commit, steps: [step]))
+            #expect(provided.workspaceView == nil && !provided.delaysNextRun)
+            let outcome = await run([step], bench.setting(provided.place))
+            let finished = await provided.close(
+                hasPassed: outcome.verdict == .passed, isAllEnded: outcome.isAllEnded)
+            #expect(outcome.verdict == .passed, "\(bench.log(outcome["s"]))")
+            #expect(finished.isAllEnded)
+            await finished.release(nil)
+            try? FileManager.default.removeItem(atPath: bench.room.path("run"))
+        }
+        #expect(bench.runs.isEmpty)
+    }
+
+    @Test func `what needs the daemon's machine is refused before anything is sent`() async throws {
+        let bench = try await MachineBench.make()
+        let commit = try await bench.repository.commit(["a": "1\n"], "one")
+        let places = RemotePlaces(link: LocalLink(["/nonexistent"]), machine: "other", allowsUnsandboxed: true)
+        let closure = PlannedStep(name: "c", action: .closure)
+        let order = try await order(bench, commit, steps: [closure])
+        let problem = await #expect(throws: PlaceProblem.self) { try await places.provide(order) }
+        #expect(problem?.mayHaveActed == false)
+        #expect(problem?.reason.contains("\"c\"") == true)
+    }
+}
