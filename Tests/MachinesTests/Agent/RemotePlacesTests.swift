@@ -1,6 +1,8 @@
 import Foundation
 import Git
+import MachineProtocol
 import Pipeline
+import Synchronization
 import TestBasics
 import TestSupport
 import Testing
@@ -36,20 +38,23 @@ import Testing
     @Test func `a run has its place there, and leaves nothing`() async throws {
         let bench = try await MachineBench.make()
         let commit = try await bench.repository.commit(["a": "there\n"], "one")
-        let step = PlannedStep.shell("s", "cat a; echo kept >> ~/.store/a; cat ~/.store/a") {
-            $0.caches = [CacheUse(name: "store", path: "~/.store")]
-        }
-        let places = RemotePlaces(link: bench.link(), machine: "other", allowsUnsandboxed: true)
-        for _ in 1...2 {
+        let line = "cat a; if [ -d ~/.store ]; then echo kept >> ~/.store/a; cat ~/.store/a; fi"
+        let step = PlannedStep.shell("s", line) { $0.caches = [CacheUse(name: "store", path: "~/.store")] }
+        let hasSandbox = Mutex(false)
+        var places = RemotePlaces(link: bench.link(), machine: "other", allowsUnsandboxed: true)
+        places.connected = { client in hasSandbox.withLock { $0 = client.greeting.sandbox != nil } }
+        for number in 1...2 {
             let provided = try await places.provide(try await order(bench, commit, steps: [step]))
             #expect(provided.workspaceView == nil && !provided.delaysNextRun)
-            let outcome = await run([step], bench.setting(provided.place))
+            let outcome = await run([step], bench.setting(provided.place, run: "run-\(number)"))
             let finished = await provided.close(
                 hasPassed: outcome.verdict == .passed, isAllEnded: outcome.isAllEnded)
-            #expect(outcome.verdict == .passed, "\(bench.log(outcome["s"]))")
+            let log = bench.log(outcome["s"], run: "run-\(number)")
+            #expect(outcome.verdict == .passed && log.hasPrefix("there\n"), "\(log)")
+            // Only a sandbox has a home for caches.
+            if hasSandbox.withLock({ $0 }) { #expect(log.split(separator: "\n").count == 1 + number) }
             #expect(finished.isAllEnded)
             await finished.release(nil)
-            try? FileManager.default.removeItem(atPath: bench.room.path("run"))
         }
         #expect(bench.runs.isEmpty)
     }
