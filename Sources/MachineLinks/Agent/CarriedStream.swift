@@ -27,11 +27,11 @@ struct CarriedStream: Sendable {
                 "\(words[0]), which reaches \(machine), can't be started: \(error). Is it installed and in PATH?")
         }
         return AgentStream(output: socket, input: socket) {
-            // The other end is closed if the client ended, or is about to.
+            // The other end is closed if the client has ended. Asked before ours is closed, which ends the client.
             let isOver = socket.use { isClosed($0) }
             socket.use { _ = shutdown($0, Int32(SHUT_RDWR)) }
             var ending = try? await onOwnThread { process.end(grace: .seconds(20)) }
-            if isOver { ending?.isOwn = true }
+            ending?.isOwn = isOver
             guard let ending else { return nil }
             return await ended(ending)
         }
