@@ -116,9 +116,9 @@ extension Plan {
 }
 
 extension PlannedStep {
-    /// The step, with what the workflow says about the machines of its steps.
-    func onMachine(of workflow: WorkflowDeclaration) -> PlannedStep {
-        guard action.startsProcess, let common = workflow.machine else { return self }
+    /// The step, with what its workflow says about the machines of all its steps.
+    func onMachine(with common: MachineNeeds?) -> PlannedStep {
+        guard action.startsProcess, let common else { return self }
         var step = self
         step.machine = (machine ?? MachineNeeds()).or(common)
         return step

@@ -73,7 +73,7 @@ public struct Workflow: Sendable {
             steps.compactMap { step in step.shardCount.map { (step.name, $0) } }, uniquingKeysWith: { $1 })
         return Plan(
             workflow: declaration.name, failFast: declaration.failFast, limits: declaration.limits,
-            steps: steps.map { $0.planned.onMachine(of: declaration) }.divided(shards))
+            steps: steps.map { $0.planned.onMachine(with: declaration.machine) }.divided(shards))
     }
 }
 
