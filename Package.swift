@@ -433,6 +433,12 @@ let package = Package(
         .target(name: "MCP", swiftSettings: settings),
         .target(name: "MergeQueue", swiftSettings: settings),
         .target(name: "MachinePool", dependencies: ["Pipeline"], swiftSettings: settings),
+        .target(
+            name: "MachineList",
+            dependencies: [
+                "MachineLinks", "MachinePool", "MachineProtocol", "Machines", "Pipeline", "StateFiles",
+            ],
+            swiftSettings: settings),
         // Drives the choice of machines with made-up runs: `script/bench machines`.
         .executableTarget(name: "pool-simulation", dependencies: ["MachinePool"], swiftSettings: settings),
         .target(
@@ -473,7 +479,8 @@ let package = Package(
                 "AgentTools", "Archive", "Client", "CommandHelp", "Control", "Daemon", "DaemonLog", "DaemonSettings",
                 "Delivery",
                 "Engine",
-                "Evaluating", "ForgeConnection", "Forges", "Git", "LandedChanges", "MCP", "Pipeline", "PlanRules",
+                "Evaluating", "ForgeConnection", "Forges", "Git", "LandedChanges", "MachineLinks", "MachineList",
+                "MachinePool", "MCP", "Pipeline", "PlanRules",
                 "Preparing",
                 "ProjectSetup", "Reports", "Results", "Sandbox", "Secrets", "Signing", "Settings", "StateFiles",
                 "Store",
@@ -588,6 +595,10 @@ let package = Package(
                 "Signing", "TestBasics", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ], swiftSettings: settings),
+        .testTarget(
+            name: "MachineListTests",
+            dependencies: ["MachineList", "MachinePool", "Pipeline", "StateFiles", "TestBasics"],
+            swiftSettings: settings),
         .testTarget(
             name: "MachinePoolTests", dependencies: ["MachinePool", "Pipeline"], swiftSettings: settings),
         .testTarget(name: "MergeQueueTests", dependencies: ["MergeQueue", "TestBasics"], swiftSettings: settings),

@@ -81,6 +81,16 @@ package enum HelpExamples {
             ("pipectl open 22 --step 'unit tests' -- ls -l build", "a command instead"),
         ],
         "fix": [("pipectl fix 22", ""), ("pipectl fix 22 --patch | git am", "applies the fix that passed")],
+        "machines": [("pipectl machines", "what they offer, and why one is not used")],
+        "machines list": [("pipectl machines list --json", "")],
+        "machines add": [
+            ("pipectl machines add ssh://ci@mini.local --label xcode-26", "asks whether the host key is right"),
+            ("pipectl machines add slurm://ci --cpus 16 --memory 64GiB --slots 20", ""),
+        ],
+        "machines drain": [
+            ("pipectl machines drain mini", ""), ("pipectl machines drain mini --end", "runs may start again"),
+        ],
+        "machines remove": [("pipectl machines remove mini", "")],
         "secrets": [("pipectl secrets list", "")],
         "secrets set": [
             ("pipectl secrets set DEPLOY_TOKEN < token.txt", ""),

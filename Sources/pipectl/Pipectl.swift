@@ -30,6 +30,7 @@ struct Pipectl: AsyncParsableCommand {
                     Cancel.self, Land.self, QueueCommand.self,
                     Rerun.self, Open.self,
                     FixCommand.self, SecretsCommand.self, ConfigCommand.self, PagesCommand.self, TokenCommand.self,
+                    MachinesCommand.self,
                 ]),
             CommandGroup(
                 name: "Reports",

@@ -1,0 +1,53 @@
+import Foundation
+package import MachineLinks
+package import MachinePool
+import MachineProtocol
+import Machines
+package import Pipeline
+import StateFiles
+
+/// Finds out what a machine offers that is reached by ssh, once a person has accepted its key.
+package struct NewMachine: Sendable {
+    package let list: MachineList
+    package let address: SSHAddress
+    package let environment: [String: String]
+
+    package init(_ list: MachineList, _ address: SSHAddress, environment: [String: String]) {
+        (self.list, self.address, self.environment) = (list, address, environment)
+    }
+
+    /// The keys that the machine shows now. Whoever adds it compares a fingerprint with the machine's own.
+    package func keys() async throws -> [HostKey] { try await HostKeys.shown(by: address, environment: environment) }
+
+    /// Pins a key, starts the agent on the machine, and asks it what the machine offers.
+    ///
+    /// If that fails, the keys are as they were before.
+    ///
+    /// - Parameter sockets: A folder for ssh's shared connections; made if it is missing.
+    package func look(
+        accepting key: HostKey, agent: String, stepInit: String, sockets: String
+    ) async throws -> (traits: [MachineTrait], cpus: Int, memory: Int) {
+        let known = KnownHosts(list.knownHosts)
+        let before = try known.keys(of: address)
+        try known.pin([key], for: address)
+        do {
+            let programs = try MachinePlatform.own.map { [try AgentPrograms($0, agent: agent, others: [stepInit])] }
+            let link = SSHLink(
+                address,
+                SSHSettings(knownHosts: list.knownHosts, sockets: sockets, environment: environment),
+                programs ?? [])
+            let client = try await MachineClient.connect(
+                link, machine: address.description, lifetime: .seconds(120))
+            let greeting = client.greeting
+            await client.end()
+            await link.close()
+            return (
+                [MachineTrait(name: greeting.platform), MachineTrait(name: greeting.architecture)], greeting.cores,
+                greeting.memory
+            )
+        } catch {
+            try known.pin(before, for: address)
+            throw error
+        }
+    }
+}
