@@ -597,7 +597,7 @@ let package = Package(
             ], swiftSettings: settings),
         .testTarget(
             name: "MachineListTests",
-            dependencies: ["MachineList", "MachinePool", "Pipeline", "StateFiles", "TestBasics"],
+            dependencies: ["MachineLinks", "MachineList", "MachinePool", "Pipeline", "StateFiles", "TestBasics"],
             swiftSettings: settings),
         .testTarget(
             name: "MachinePoolTests", dependencies: ["MachinePool", "Pipeline"], swiftSettings: settings),

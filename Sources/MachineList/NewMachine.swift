@@ -1,6 +1,6 @@
 import Foundation
 package import MachineLinks
-package import MachinePool
+import MachinePool
 import MachineProtocol
 import Machines
 package import Pipeline
@@ -18,6 +18,31 @@ package struct NewMachine: Sendable {
 
     /// The keys that the machine shows now. Whoever adds it compares a fingerprint with the machine's own.
     package func keys() async throws -> [HostKey] { try await HostKeys.shown(by: address, environment: environment) }
+
+    /// The key with this fingerprint; without one, the key that a person is asked about.
+    package static func key(of keys: [HostKey], _ fingerprint: String?) throws(MachineListError) -> HostKey {
+        let key: HostKey?
+        if let fingerprint {
+            key = keys.first { $0.fingerprint == fingerprint }
+        } else {
+            // Newer ssh servers all have a key of this kind.
+            key = keys.first { $0.kind == "ssh-ed25519" } ?? keys.first
+        }
+        guard let key else {
+            let shown = keys.map(\.fingerprint).joined(separator: ", ")
+            throw MachineListError(
+                .unusable, "The machine shows other keys (\(shown)), so it may not be the one that you mean.")
+        }
+        return key
+    }
+
+    /// Removes a machine, and its key unless another one has the same address.
+    package static func forget(_ name: String, in list: MachineList) throws {
+        let (machine, isAddressUsed) = try list.remove(name)
+        if case .ssh = machine.address, !isAddressUsed {
+            try KnownHosts(list.knownHosts).remove(SSHAddress(machine.address.description))
+        }
+    }
 
     /// Pins a key, starts the agent on the machine, and asks it what the machine offers.
     ///

@@ -18,8 +18,8 @@ import Testing
         MachineList(try StateFolder(environment: ["PIPECTL_HOME": folder]))
     }
 
-    @Test func `what was added is there for the next process, until it is removed`() throws {
-        try withTemporaryFolder { folder in
+    @Test func `what was added is there for the next process, until it is removed`() async throws {
+        try await withTemporaryFolder { folder in
             let list = try list(in: folder)
             #expect(try list.machines().isEmpty)
             try list.add(machine("mini"))
@@ -33,8 +33,8 @@ import Testing
         }
     }
 
-    @Test func `an address that another machine uses keeps its key`() throws {
-        try withTemporaryFolder { folder in
+    @Test func `an address that another machine uses keeps its key`() async throws {
+        try await withTemporaryFolder { folder in
             let list = try list(in: folder)
             try list.add(machine("a"))
             try list.add(machine("b"))
@@ -43,8 +43,8 @@ import Testing
         }
     }
 
-    @Test func `a name is unique, and an unknown one is an error`() throws {
-        try withTemporaryFolder { folder in
+    @Test func `a name is unique, and an unknown one is an error`() async throws {
+        try await withTemporaryFolder { folder in
             let list = try list(in: folder)
             try list.add(machine("a"))
             #expect { try list.add(machine("a")) } throws: { ($0 as? MachineListError)?.code == .taken }
@@ -57,8 +57,8 @@ import Testing
     }
 
     @Test(arguments: ["", "[]", #"{"version":2,"machines":[]}"#, #"{"version":1,"machines":[{"name":"x"}]}"#])
-    func `a damaged list is an error, and is not overwritten`(text: String) throws {
-        try withTemporaryFolder { folder in
+    func `a damaged list is an error, and is not overwritten`(text: String) async throws {
+        try await withTemporaryFolder { folder in
             let list = try list(in: folder)
             try text.write(toFile: list.path, atomically: true, encoding: .utf8)
             #expect { try list.add(machine("a")) } throws: { ($0 as? MachineListError)?.code == .unreadable }

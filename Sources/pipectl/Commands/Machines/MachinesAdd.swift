@@ -5,7 +5,6 @@ import MachineLinks
 import MachineList
 import MachinePool
 import Pipeline
-import Settings
 import StateFiles
 
 #if canImport(Glibc)
@@ -35,84 +34,43 @@ struct MachinesAdd: AsyncParsableCommand {
     var cpus: Int?
     @Option(
         help: ArgumentHelp("Memory that runs may use. Default: all of it; needed for Slurm.", valueName: "size"),
-        transform: { text in
-            do throws(QuantityProblem) { return try SizeText.read(text, bare: .mebibytes) } catch {
-                throw ValidationError(error.description)
-            }
-        })
+        transform: SizeOption.mebibytes)
     var memory: Int?
     @Option(help: ArgumentHelp("The fingerprint of its host key, SHA256:….", valueName: "text"))
     var fingerprint: String?
 
     func run() async throws {
-        guard let place = MachineAddress(address) else {
-            throw CommandEnd(
-                code: 2, message: "\"\(address)\" is no address of a machine; write ssh://user@host, or slurm")
-        }
-        let labels = label.map { MachineTrait.label($0) }
-        if let taken = labels.first(where: { $0.isMeasured }) {
-            throw CommandEnd(code: 2, message: "\(taken.name) is found out from the machine; leave that --label out")
+        let wish = MachineWish(address, name: name, labels: label, slots: slots, cpus: cpus, memory: memory)
+        var machine: Machine
+        do throws(MachineListError) { machine = try wish.machine() } catch {
+            throw CommandEnd(code: 2, message: error.description)
         }
         let folder = try state.folder()
-        do throws(StateError) { try folder.create() } catch { throw CommandEnd(code: 3, message: error.message) }
+        try folder.create()
         let list = MachineList(folder)
-        var machine = Machine(
-            name: name ?? place.usualName, address: place, traits: labels, cpus: cpus ?? 1, memory: memory ?? 1 << 30,
-            slots: slots)
-        // What a person wrote is checked before anything is connected.
-        if let problem = MachineList.problem(of: machine) { throw CommandEnd(code: 2, message: problem) }
-        switch place {
-        case .slurm:
-            guard cpus != nil, memory != nil else {
-                throw CommandEnd(
-                    code: 2, message: "--cpus and --memory are missing; they say how large the largest allocation is")
-            }
-            machine.traits = MachineNeeds(traits: labels + [.linux]).traits
-        case .ssh:
-            let found = try await look(NewMachine(list, SSHAddress(address), environment: environment), folder)
-            machine.traits = MachineNeeds(traits: labels + found.traits).traits
-            (machine.cpus, machine.memory) = (cpus ?? found.cpus, memory ?? found.memory)
+        if case .ssh = machine.address {
+            let new = NewMachine(list, try SSHAddress(address), environment: ProcessInfo.processInfo.environment)
+            machine = try wish.machine(offering: await look(new, folder))
         }
         try list.add(machine)
         Terminal.say("added \(machine.name)")
     }
 
-    private var environment: [String: String] { ProcessInfo.processInfo.environment }
-
     private func look(
         _ new: NewMachine, _ folder: StateFolder
     ) async throws -> (traits: [MachineTrait], cpus: Int, memory: Int) {
-        let key = try accepted(await new.keys())
+        let key = try NewMachine.key(of: await new.keys(), fingerprint)
+        if fingerprint == nil {
+            guard isatty(0) == 1 else {
+                throw CommandEnd(code: 2, message: "is its key \(key.fingerprint)? Say so with --fingerprint")
+            }
+            Terminal.write("Its key is \(key.fingerprint) (\(key.kind)). Is that the machine's own? [y/N] ", to: 2)
+            guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
+                throw CommandEnd(code: 130, message: "nothing was changed")
+            }
+        }
         let stepInit = try Installation.stepInit()
         let agent = URL(fileURLWithPath: stepInit).deletingLastPathComponent().appendingPathComponent("pipectl-agent")
-        return try await new.look(
-            accepting: key, agent: agent.path, stepInit: stepInit, sockets: folder.path + "/ssh")
-    }
-
-    /// The key that is the machine's own, as a person or `--fingerprint` says.
-    private func accepted(_ keys: [HostKey]) throws -> HostKey {
-        let shown = keys.map { "  \($0.fingerprint) (\($0.kind))" }.joined(separator: "\n")
-        if let fingerprint {
-            guard let key = keys.first(where: { $0.fingerprint == fingerprint }) else {
-                throw CommandEnd(
-                    code: 3,
-                    message: "the machine shows other keys, so it may not be the one that you mean:\n\(shown)")
-            }
-            return key
-        }
-        // Newer ssh servers all have this kind.
-        guard let key = keys.first(where: { $0.kind == "ssh-ed25519" }) ?? keys.first else {
-            throw CommandEnd(code: 3, message: "the machine shows no host key")
-        }
-        guard isatty(0) == 1 else {
-            throw CommandEnd(
-                code: 2,
-                message: "give the fingerprint of the machine's key with --fingerprint; it shows these:\n\(shown)")
-        }
-        Terminal.write("The machine's key is \(key.fingerprint) (\(key.kind)). Is that its own? [y/N] ", to: 2)
-        guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
-            throw CommandEnd(code: 130, message: "nothing was changed")
-        }
-        return key
+        return try await new.look(accepting: key, agent: agent.path, stepInit: stepInit, sockets: folder.path + "/ssh")
     }
 }
