@@ -153,8 +153,8 @@ let package = Package(
         .target(
             name: "Workspaces",
             dependencies: [
-                "Archive", "CLinux", "Concurrency", "Control", "DaemonLog", "Engine", "Git", "Pipeline", "Results",
-                "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText", "WorkflowPrograms",
+                "Archive", "CLinux", "Concurrency", "Control", "DaemonLog", "Engine", "Git", "MachinePool", "Pipeline",
+                "Results", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText", "WorkflowPrograms",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

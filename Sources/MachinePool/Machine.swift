@@ -38,10 +38,19 @@ package struct Machine: Sendable, Equatable, Codable {
 
     /// What the machine could never offer of these needs, even without any run; empty if it fits.
     package func missing(_ needs: MachineNeeds) -> [String] {
-        var missing = needs.traits.filter { !traits.contains($0) }.map { "it is not \($0.name)" }
-        if let wanted = needs.cpus, wanted > cpus { missing.append("it has \(cpus) of \(wanted) CPUs") }
-        if let wanted = needs.memory, wanted > memory {
-            missing.append("it has \(ByteCount(bytes: memory)) of \(ByteCount(bytes: wanted)) of memory")
+        needs.missing(traits: traits, cpus: cpus, memory: memory)
+    }
+}
+
+extension MachineNeeds {
+    /// What a machine lacks of these needs: `it is not macos`; empty if it has all.
+    ///
+    /// - Parameter available: The bytes of memory of the machine.
+    package func missing(traits offered: [MachineTrait], cpus count: Int, memory available: Int) -> [String] {
+        var missing = traits.filter { !offered.contains($0) }.map { "it is not \($0.name)" }
+        if let cpus, cpus > count { missing.append("it has \(count) of \(cpus) CPUs") }
+        if let memory, memory > available {
+            missing.append("it has \(ByteCount(bytes: available)) of \(ByteCount(bytes: memory)) of memory")
         }
         return missing
     }

@@ -58,7 +58,7 @@ struct ProvidePhase: Sendable {
                     isWhole: proofs.leaveAll(of: prepared.plan), rooms: reviews.compactMapValues(\.room),
                     closureCommand: { program.closureCommand(workflow: workflow, step: $0, contextFile: $1) },
                     nextPlaces: nextPlaces))
-        } catch let error as SandboxUnavailable {
+        } catch let error as PlaceUnavailable {
             throw EarlyVerdict(verdict: .infrastructure, reason: error.reason)
         }
         do {

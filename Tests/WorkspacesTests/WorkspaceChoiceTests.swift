@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func `unmerged code does not run without a sandbox`() throws {
-        #expect(throws: SandboxUnavailable.self) { try lease(run(change: true)) }
+        #expect(throws: PlaceUnavailable.self) { try lease(run(change: true)) }
     }
 
     // MARK: Snapshots

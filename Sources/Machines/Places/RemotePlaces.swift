@@ -50,7 +50,7 @@ package struct RemotePlaces: PlaceProvider {
         } catch {
             await client.end()
             if case MachineProblem.noSandbox(let reason) = error {
-                throw SandboxUnavailable(
+                throw PlaceUnavailable(
                     reason: "unmerged code runs only in a sandbox, and \(machine) has none: \(reason)")
             }
             throw (error as? MachineProblem)?.error ?? error

@@ -1,4 +1,4 @@
-/// A property of a machine that a step can ask for: its system, its processor, or a label that `pipectl machines` shows.
+/// A property of a machine that a step can ask for: its system, its processor, or a label.
 ///
 /// A Slurm cluster calls them features. A trait is its name in small letters: `macos`, `arm64`, `gpu`.
 public struct MachineTrait: Sendable, Hashable, Codable {
@@ -10,7 +10,7 @@ public struct MachineTrait: Sendable, Hashable, Codable {
         case x64 = "x86_64"
     }
 
-    /// The name, as `pipectl machines` shows it.
+    /// The name, as `pipectl plan` shows it.
     public let name: String
 
     /// The trait of this name.
@@ -22,7 +22,7 @@ public struct MachineTrait: Sendable, Hashable, Codable {
     public static let linux = MachineTrait(name: "linux")
     /// A machine with this kind of processor.
     public static func arch(_ architecture: Architecture) -> MachineTrait { MachineTrait(name: architecture.rawValue) }
-    /// A machine with a label that it was given by `pipectl machines add --label`, or by Slurm as a feature.
+    /// A machine with a label that people gave it.
     public static func label(_ name: String) -> MachineTrait { MachineTrait(name: name) }
 
     /// Reads a name.

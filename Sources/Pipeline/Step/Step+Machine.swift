@@ -2,7 +2,7 @@
 extension Step {
     /// Runs the step only on a machine that has all these traits: `.on(.macOS)`, `.on(.label("gpu"), .arch(.arm64))`.
     ///
-    /// Default: any machine. `pipectl machines` lists the machines and what they offer.
+    /// Default: any machine. A run whose steps ask for what its machine does not have ends before its first step.
     public func on(_ traits: MachineTrait...) -> Step { needing(MachineNeeds(traits: traits)) }
 
     /// Runs the step only on a machine that has `count` processors for it. This is no limit.

@@ -1,4 +1,5 @@
 import Engine
+import Pipeline
 import Results
 import Sandbox
 package import StateFiles
@@ -32,6 +33,7 @@ package struct LocalPlaces: PlaceProvider {
     }
 
     package func provide(_ order: PlaceOrder) async throws -> any ProvidedPlace {
+        try ThisMachine.check(order.run.plan.machineNeeds)
         let enclosed = try RunSandboxLease.make(
             order.run, state: state, folders: folders, allowsUnsandboxed: allowsUnsandboxed, sandboxing: sandboxing,
             place: order.directories)

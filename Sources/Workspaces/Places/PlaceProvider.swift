@@ -5,7 +5,7 @@ package import Results
 package protocol PlaceProvider: Sendable {
     /// Prepares a place with the tested files of a run.
     ///
-    /// - Throws: ``SandboxUnavailable``; errors of Git, of the disk or of the machine. There is nothing to give back then.
+    /// - Throws: ``PlaceUnavailable``; errors of Git, of the disk or of the machine. There is nothing to give back then.
     func provide(_ order: PlaceOrder) async throws -> any ProvidedPlace
 
     /// Notes that no step of a run needed a place.

@@ -26,7 +26,7 @@ package struct RunSandboxLease: Sendable {
     /// Decides what the sandboxes of the run show.
     ///
     /// - Parameter allowsUnsandboxed: Whether unmerged code may run although there is no sandbox.
-    /// - Throws: ``SandboxUnavailable`` for unmerged code where there is no sandbox.
+    /// - Throws: ``PlaceUnavailable`` for unmerged code where there is no sandbox.
     package static func make(
         _ prepared: PreparedRun, state: StateFolder, folders: SandboxFolders, allowsUnsandboxed: Bool,
         sandboxing: Sandboxing, place: RunDirectories
@@ -36,7 +36,7 @@ package struct RunSandboxLease: Sendable {
             // The person could run the code of the own working tree without pipectl, too.
             let isOwnWork = request.change == nil && request.ref.isEmpty
             guard prepared.isMerged || isOwnWork || allowsUnsandboxed else {
-                throw SandboxUnavailable(
+                throw PlaceUnavailable(
                     reason: "unmerged code runs only in a sandbox, and none is possible here: "
                         + "\(sandboxing.obstacle ?? "unknown reason") `pipectl watch --allow-unsandboxed` runs it with "
                         + "all the rights of this user instead.")
@@ -59,7 +59,7 @@ package struct RunSandboxLease: Sendable {
             guard let place = Sandbox.Place.writable.first(where: { (target + "/").hasPrefix($0 + "/") }) else {
                 continue
             }
-            throw SandboxUnavailable(
+            throw PlaceUnavailable(
                 reason: "\(target) is below \(place), which is private to each step in a sandbox; move it elsewhere")
         }
         let reserve = place.take()
@@ -125,13 +125,4 @@ package struct RunSandboxLease: Sendable {
         sandboxing.users.giveBack(runSandbox?.user)
         return true
     }
-}
-
-/// Why a run can't have a sandbox.
-package struct SandboxUnavailable: Error, Sendable, CustomStringConvertible {
-    /// The reason and what to do about it, as a sentence.
-    package let reason: String
-    package var description: String { reason }
-
-    package init(reason: String) { self.reason = reason }
 }
