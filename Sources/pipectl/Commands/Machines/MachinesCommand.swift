@@ -7,6 +7,7 @@ struct MachinesCommand: AsyncParsableCommand {
             A machine is reached by ssh, or through Slurm. Its host key is pinned when it is added, and no other key is \
             accepted afterwards. The daemon does not place runs on these machines yet.
             """,
+        shouldDisplay: false,
         subcommands: [MachinesList.self, MachinesAdd.self, MachinesDrain.self, MachinesRemove.self],
         defaultSubcommand: MachinesList.self)
 }
