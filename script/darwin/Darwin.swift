@@ -14,6 +14,7 @@ public func statfs(_ path: UnsafePointer<CChar>!, _ info: UnsafeMutablePointer<s
 public var MNT_LOCAL: Int32 { 0x1000 }
 
 // fcntl(2), sysctl(3)
+public var F_SETNOSIGPIPE: Int32 { 73 }
 public var F_FULLFSYNC: Int32 { 51 }
 public func sysctlbyname(
     _ name: UnsafePointer<CChar>!, _ old: UnsafeMutableRawPointer!, _ oldLength: UnsafeMutablePointer<Int>!,
@@ -99,6 +100,7 @@ public var POSIX_SPAWN_SETSID: Int32 { 0x400 }
 ) -> Int32 { 0 }
 @discardableResult public func posix_spawnattr_init(_ attributes: SpawnAttributesPointer!) -> Int32 { 0 }
 @discardableResult public func posix_spawnattr_destroy(_ attributes: SpawnAttributesPointer!) -> Int32 { 0 }
+@discardableResult public func posix_spawnattr_setpgroup(_ attributes: SpawnAttributesPointer!, _ group: pid_t) -> Int32 { 0 }
 @discardableResult public func posix_spawnattr_setflags(_ attributes: SpawnAttributesPointer!, _ flags: Int16) -> Int32 { 0 }
 @discardableResult public func posix_spawnattr_setsigdefault(
     _ attributes: SpawnAttributesPointer!, _ signals: UnsafePointer<sigset_t>!
