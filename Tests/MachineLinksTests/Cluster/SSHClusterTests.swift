@@ -87,7 +87,7 @@
                 }
                 #expect(reason == nil)
             }
-            let folder = "/root/.cache/pipectl/\(agent.programs[0].folder)"
+            let folder = "\(NSHomeDirectory())/.cache/pipectl/\(agent.programs[0].folder)"
             let names = try await host.cluster.run("inside", "host1", "ls", "-A", folder)
             #expect(names.split(separator: "\n") == ["complete", "pipectl-agent", "stepinit"])
         }
@@ -282,7 +282,7 @@
             let begin = ContinuousClock.now
             let host = try await Host()
             let cluster = host.cluster
-            try await cluster.run("inside", "host1", "mkdir", "-p", "/root/.cache")
+            try await cluster.run("inside", "host1", "mkdir", "-p", "\(NSHomeDirectory())/.cache")
             try await cluster.run(
                 "inside", "host1", "mount", "-t", "tmpfs", "-o", "size=16k", "small", "/root/.cache")
             let code: ReachProblem.Code?
