@@ -7,7 +7,8 @@ import Testing
 
 /// The links against real servers, and faults of all kinds. `script/cluster-faults` prints them as a table.
 @Suite(
-    .enabled(if: TestCluster.isPossible, "it takes root and script/bootstrap --cluster"), .cluster, .serialized,
+    .enabled(if: TestCluster.isAsked && TestCluster.isPossible, "script/cluster-faults runs these, as root"), .cluster,
+    .serialized,
     .timeLimit(.minutes(10)))
 struct ClusterTests {
     #if os(Linux)

@@ -16,6 +16,9 @@ struct TestCluster: Sendable {
         return path.appendingPathComponent("script/cluster").path
     }()
 
+    /// Whether `script/cluster-faults` runs the tests.
+    static let isAsked = ProcessInfo.processInfo.environment["PIPECTL_CLUSTER_TABLE"] != nil
+
     static let isPossible: Bool = {
         #if os(Linux)
             getuid() == 0
