@@ -284,15 +284,16 @@
             let cluster = host.cluster
             try await cluster.run("inside", "host1", "mkdir", "-p", "\(NSHomeDirectory())/.cache")
             try await cluster.run(
-                "inside", "host1", "mount", "-t", "tmpfs", "-o", "size=16k", "small", "/root/.cache")
+                "inside", "host1", "mount", "-t", "tmpfs", "-o", "size=16k", "small",
+                "\(NSHomeDirectory())/.cache")
             let code: ReachProblem.Code?
             do { code = try await host.problem(StandInAgent(padding: 64 << 10)) } catch {
-                try await cluster.run("inside", "host1", "umount", "/root/.cache")
+                try await cluster.run("inside", "host1", "umount", "\(NSHomeDirectory())/.cache")
                 throw error
             }
             let left = try await cluster.run("inside", "host1", "find", "/root/.cache", "-type", "f")
             #expect(left.isEmpty)
-            try await cluster.run("inside", "host1", "umount", "/root/.cache")
+            try await cluster.run("inside", "host1", "umount", "\(NSHomeDirectory())/.cache")
             #expect(code == .diskFull)
             FaultTable.add("ssh: the disk there is full", code?.rawValue ?? "started", since: begin)
         }
