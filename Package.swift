@@ -103,11 +103,11 @@ let package = Package(
         .target(
             name: "Concurrency", dependencies: [.product(name: "SystemPackage", package: "swift-system")],
             swiftSettings: settings),
-        .target(name: "ForeignText", swiftSettings: settings),
+        .target(name: "ForeignText", dependencies: ["CLinux"], swiftSettings: settings),
         .target(name: "TestReports", dependencies: ["ForeignText", "Results"], swiftSettings: settings),
         .target(
             name: "Diagnostics",
-            dependencies: ["CLinux", "ForeignText", "Pipeline", "Results", "TerminalText", "TestReports"],
+            dependencies: ["ForeignText", "Pipeline", "Results", "TerminalText", "TestReports"],
             swiftSettings: settings),
         .target(name: "Reports", dependencies: ["Pipeline", "Results", "TerminalText"], swiftSettings: settings),
         .target(
@@ -217,7 +217,7 @@ let package = Package(
         .target(
             name: "Pages",
             dependencies: [
-                "CLinux", "Concurrency", "Control", "DaemonLog", "Diagnostics", "ForeignText", "PageMarkup",
+                "Concurrency", "Control", "DaemonLog", "Diagnostics", "ForeignText", "PageMarkup",
                 "Pipeline", "Reports", "Results", "Store", "TaskPages", "TaskText", "TerminalText",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -1,9 +1,4 @@
-#if canImport(Glibc)
-    import CLinux
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import ForeignText
 
 /// Which parts of a long text are searched for problems: its start, its end, and passages around words that are typical
 /// of errors.
@@ -27,10 +22,11 @@ struct LogPassages {
         let quarter = maximumBytes / 4
         let middle = quarter..<(bytes.count - quarter)
         let length = (maximumBytes - 2 * quarter) / (Self.words.count * Self.mostOfAWord)
+        let before = UnsafeRawBufferPointer(rebasing: bytes[..<middle.upperBound])
         var found: [Range<Int>] = []
         for word in Self.words {
             var (start, count) = (middle.lowerBound, 0)
-            while count < Self.mostOfAWord, let hit = Self.find(word, in: bytes, from: start, to: middle.upperBound) {
+            while count < Self.mostOfAWord, let hit = before.offset(of: word, from: start) {
                 // The error's own line and the lines just before it: the function, the file that is being compiled.
                 let begin = Self.lineStart(
                     before: max(hit - length / 8, middle.lowerBound), in: bytes, atMost: length / 8)
@@ -49,17 +45,6 @@ struct LogPassages {
             }
         }
         return ranges
-    }
-
-    private static func find(_ word: String, in bytes: UnsafeRawBufferPointer, from start: Int, to end: Int) -> Int? {
-        guard start < end, let base = bytes.baseAddress else { return nil }
-        var word = word
-        return word.withUTF8 { word in
-            guard let needle = word.baseAddress, let hit = memmem(base + start, end - start, needle, word.count) else {
-                return nil
-            }
-            return UnsafeRawPointer(hit) - base
-        }
     }
 
     /// The start of the line at `place`, if it is near.

@@ -1,5 +1,6 @@
+import ForeignText
+
 #if canImport(Glibc)
-    import CLinux
     import Glibc
 #elseif canImport(Darwin)
     import Darwin
@@ -110,13 +111,7 @@ struct LogMap: Sendable {
     }
 
     private static func place(of text: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
-        guard start < bytes.count else { return nil }
-        return bytes.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) -> Int? in
-            text.withUnsafeBytes { (text: UnsafeRawBufferPointer) -> Int? in
-                guard let base = bytes.baseAddress, let wanted = text.baseAddress else { return nil }
-                return memmem(base + start, bytes.count - start, wanted, text.count).map { UnsafeRawPointer($0) - base }
-            }
-        }
+        bytes.withUnsafeBytes { bytes in text.withUnsafeBytes { bytes.offset(of: $0, from: start) } }
     }
 
     private static func line(around place: Int, in bytes: [UInt8]) -> Range<Int> {

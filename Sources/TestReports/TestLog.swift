@@ -9,9 +9,9 @@ package struct TestLog {
     /// The most bytes that are read, from the end of the output, where failures are printed.
     private static let mostBytes = 8 << 20
 
-    private let bytes: ArraySlice<UInt8>
+    private let bytes: [UInt8]
 
-    package init(_ bytes: some Collection<UInt8>) { self.bytes = Array(bytes.suffix(Self.mostBytes))[...] }
+    package init(_ bytes: some Collection<UInt8>) { self.bytes = Array(bytes.suffix(Self.mostBytes)) }
 
     /// Whether `tests` lack facts that the output may have.
     package static func isWanted(for tests: [TestResult]) -> Bool { tests.contains { isBare($0) || mayBeCTests($0) } }
@@ -65,11 +65,14 @@ package struct TestLog {
 
     /// The tests of XCTest that failed with a message, by name.
     private func consoleFailures() -> [String: [TestResult]] {
+        // Without one of these, no line is read: a log may have a million of them.
+        let marks = ["Test Case '", " recorded an issue", "Fatal error: "]
+        guard bytes.withUnsafeBytes({ bytes in marks.contains { bytes.offset(of: $0) != nil } }) else { return [:] }
         var isFirst = true
         let bytes = bytes
         let source = ByteSource {
             defer { isFirst = false }
-            return isFirst ? Array(bytes) : []
+            return isFirst ? bytes : []
         }
         var reading = ConsoleReading(name: "the output", limits: TestResultLimits())
         let failed = reading.read(source).tests.filter { $0.status.isFailure && $0.message != nil }
@@ -79,8 +82,8 @@ package struct TestLog {
     /// How CTest reports that a test ended, by name: `2/4 Test #2: slow .....***Timeout   1.00 sec`.
     private func ctestEndings() -> [String: String] {
         var endings: [String: String] = [:]
-        for line in bytes.split(separator: .newline) {
-            guard line.contains(UInt8(ascii: "*")), line.count < 1_000, endings.count < 10_000 else { continue }
+        for line in lines(with: "***") {
+            guard line.count < 1_000, endings.count < 10_000 else { continue }
             let text = String(uncoloured: Array(line))
             guard let test = text.byteRange(of: " Test "), let stars = text.byteRange(of: "***"),
                 test.upperBound < stars.lowerBound, text[test.upperBound...].drop(while: { $0 == " " }).first == "#",
@@ -91,6 +94,18 @@ package struct TestLog {
             endings[String(name)] = Self.sentence(String(text[stars.upperBound...]))
         }
         return endings
+    }
+
+    /// The lines that contain `text`.
+    private func lines(with text: String) -> [ArraySlice<UInt8>] {
+        var (lines, start) = ([ArraySlice<UInt8>](), bytes.startIndex)
+        while let hit = bytes.withUnsafeBytes({ $0.offset(of: text, from: start) }) {
+            let begin = bytes[start..<hit].lastIndex(of: .newline).map { $0 + 1 } ?? start
+            let end = bytes[hit...].firstIndex(of: .newline) ?? bytes.endIndex
+            lines.append(bytes[begin..<end])
+            start = end
+        }
+        return lines
     }
 
     private static func sentence(_ ending: String) -> String? {

@@ -9,7 +9,7 @@ import Store
 import TerminalText
 
 /// Runs the line by which a repository tells reporters what happened to their tasks. What was told is an event of the
-/// task, so that it is told once; after a crash in between, it may be told twice.
+/// task, so that it is told once. If the daemon ends while the line runs, it is told again after the next start.
 package struct TaskTeller: Sendable {
     let index: Store.Index
     let log: Logger

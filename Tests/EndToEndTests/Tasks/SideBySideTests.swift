@@ -88,8 +88,11 @@ struct SideBySideTests {
                 }
                 for task in [1, 2] { try await Tasking.ask(bench, ["task", "land", "\(task)"]) }
                 for task in [1, 2] { try await Tasking.wait(bench, task: task, .delivered) }
-                try await eventually("the news of the deliveries", within: .seconds(60)) {
-                    try news(bench).count { $0.what == "delivered" } == 2
+                // What was told is recorded once the line has ended.
+                for task in [1, 2] {
+                    try await eventually("the news of task \(task) are recorded", within: .seconds(60)) {
+                        try await Tasking.story(bench, task).names.count { $0 == "told" } >= 4
+                    }
                 }
                 #expect(await daemon.stop() == 0)
             }
