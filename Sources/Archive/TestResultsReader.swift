@@ -1,5 +1,11 @@
 import Results
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// Reads `tests.json` as pipectl writes it, some ten times as fast as Foundation's decoder: pages read it on request.
 struct TestResultsReader {
     private let bytes: UnsafeBufferPointer<UInt8>
@@ -89,8 +95,10 @@ struct TestResultsReader {
     private func isNext(_ text: StaticString) -> Bool {
         text.withUTF8Buffer { text in
             let end = place + text.count
-            guard end < bytes.count, bytes[end] == UInt8(ascii: "\"") else { return false }
-            return bytes[place..<end].elementsEqual(text)
+            guard end < bytes.count, bytes[end] == UInt8(ascii: "\""), let here = bytes.baseAddress,
+                let wanted = text.baseAddress
+            else { return false }
+            return memcmp(here + place, wanted, text.count) == 0
         }
     }
 
@@ -134,13 +142,21 @@ struct TestResultsReader {
         guard let first = next(), first == UInt8(ascii: "-") || isDigit(first) else { throw Unknown() }
         let start = place
         place += 1
-        while place < bytes.count, isDigit(bytes[place]) || "+-.eE".utf8.contains(bytes[place]) {
+        while place < bytes.count, isDigit(bytes[place]) || isOfNumber(bytes[place]) {
             if bytes[place - 1] == UInt8(ascii: "."), !isDigit(bytes[place]) { throw Unknown() }
             place += 1
         }
         let digits = bytes[start..<place].drop { $0 == UInt8(ascii: "-") }.prefix { isDigit($0) }
         guard isDigit(bytes[place - 1]), digits.count == 1 || digits.first != UInt8(ascii: "0") else { throw Unknown() }
         return String(decoding: bytes[start..<place], as: UTF8.self)
+    }
+
+    /// Whether a number may have this byte beside its digits.
+    private func isOfNumber(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): true
+        default: false
+        }
     }
 
     private func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
