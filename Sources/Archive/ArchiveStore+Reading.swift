@@ -19,8 +19,16 @@ extension ArchiveStore {
 
     /// Every try of every test of a run, with details.
     public func tests(_ id: RunID) async throws -> [TestResult] {
-        guard let bytes = try await file("tests.json", of: id) else { return [] }
-        return try Self.tests(bytes, of: id)
+        if let bytes = try await queued("tests.json", of: id) { return try Self.tests(bytes, of: id) }
+        return try await whereItIs(id, waiting: []) { [recentTests] repository in
+            let commit = try Self.commit(id, repository)
+            let entry = try Self.reading(id, "tests.json") { try repository.entry("tests.json", at: commit) }
+            guard let file = entry?.id else { return [] }
+            return try recentTests.results(of: file) {
+                let bytes = try Self.read("tests.json", id, commit, repository) ?? []
+                return (try Self.tests(bytes, of: id), bytes.count)
+            }
+        }
     }
 
     /// A log; with `.times` appended to its name, the times of its lines.
@@ -53,14 +61,18 @@ extension ArchiveStore {
 
     /// A file of a run; nil if it has none of this name. What waits in the index is newer than what the archive has.
     private func file(_ path: String, of id: RunID) async throws -> [UInt8]? {
-        if let queued = try await queue?.queuedArchiveFile(path, of: id) {
-            if let content = queued.content { return content }
-            // It is gone when the archive has it.
-            if let data = FileManager.default.contents(atPath: queueFolder.path(path, of: id)) { return Array(data) }
-        }
+        if let content = try await queued(path, of: id) { return content }
         return try await whereItIs(id, waiting: nil) { repository in
             try Self.read(path, id, Self.commit(id, repository), repository)
         }
+    }
+
+    /// A file that waits to be archived; nil if there is none.
+    private func queued(_ path: String, of id: RunID) async throws -> [UInt8]? {
+        guard let queued = try await queue?.queuedArchiveFile(path, of: id) else { return nil }
+        if let content = queued.content { return content }
+        // It is gone when the archive has it.
+        return FileManager.default.contents(atPath: queueFolder.path(path, of: id)).map { Array($0) }
     }
 
     private func names(in folder: String, of id: RunID) async throws -> [String] {

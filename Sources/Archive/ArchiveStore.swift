@@ -24,6 +24,7 @@ public struct ArchiveStore: Sendable {
     var queue: Index?
     /// Passed by who writes to `archive.git`, or must see it and the index at one moment.
     let writing = SerialGate()
+    let recentTests = RecentTestResults()
     /// One element at the start and whenever files wait.
     public let news: AsyncStream<Void>
     let tell: AsyncStream<Void>.Continuation

@@ -1,4 +1,5 @@
 import ForeignText
+import Foundation
 package import Results
 
 /// Completes results with facts from the step's output, for result files that lack them.
@@ -12,6 +13,17 @@ package struct TestLog {
     private let bytes: [UInt8]
 
     package init(_ bytes: some Collection<UInt8>) { self.bytes = Array(bytes.suffix(Self.mostBytes)) }
+
+    /// The output in a file.
+    ///
+    /// - Throws: Why the file can't be read.
+    package init(file: String) throws {
+        let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: file))
+        defer { try? handle.close() }
+        let size = try handle.seekToEnd()
+        try handle.seek(toOffset: size - min(size, UInt64(Self.mostBytes)))
+        bytes = [UInt8](try handle.readToEnd() ?? Data())
+    }
 
     /// Whether `tests` lack facts that the output may have.
     package static func isWanted(for tests: [TestResult]) -> Bool { tests.contains { isBare($0) || mayBeCTests($0) } }
@@ -29,8 +41,9 @@ package struct TestLog {
 
     /// The results, with the output's message for failed tests that have none.
     package func completing(_ tests: [TestResult]) -> [TestResult] {
-        let console = consoleFailures()
-        let ctest = ctestEndings()
+        // The output may be long, so it is read only for who needs it.
+        let console = tests.contains(where: Self.isBare) ? consoleFailures() : [:]
+        let ctest = tests.contains(where: Self.mayBeCTests) ? ctestEndings() : [:]
         guard !console.isEmpty || !ctest.isEmpty else { return tests }
         return tests.map { test in
             guard test.status.isFailure else { return test }

@@ -1,7 +1,6 @@
 import Masking
 import Results
 import TestReports
-import Foundation
 import Pipeline
 import SystemPackage
 
@@ -51,9 +50,9 @@ extension StepRunner {
             }
         }
         if TestLog.isWanted(for: merged.tests), let log = attempt.record.log,
-            let bytes = FileManager.default.contents(atPath: setting.logs.appending(log.file).string)
+            let output = try? TestLog(file: setting.logs.appending(log.file).string)
         {
-            merged.tests = TestLog(bytes).completing(merged.tests)
+            merged.tests = output.completing(merged.tests)
         }
         attempt.findings += merged.findings
         attempt.tests = merged.tests.map { test in
