@@ -24,7 +24,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("pipectl-1.2.0-linux-x86_64.tar.gz", "1.2.0"), ("pipectl_1.2.0-deb12_amd64.deb", "1.2.0"),
+            ("pipectl-1.2.0-linux-x86_64.tar.gz", "1.2.0"), ("pipectl_1.2.0_amd64.deb", "1.2.0"),
             ("pipectl_1.2.0+deb12_amd64.deb", "1.2.0"),
             ("pipectl-1.2.tar.gz", "1.2"), ("other-1.2.0-linux.tar.gz", nil), ("pipectl.rb", nil),
         ] as [(String, String?)])

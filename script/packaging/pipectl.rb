@@ -4,9 +4,15 @@ class Pipectl < Formula
   license "Apache-2.0"
 @TARBALLS@
 
-  depends_on "libgit2"
+  on_macos do
+    depends_on "libgit2"
+  end
   on_linux do
     depends_on "bubblewrap"
+    depends_on "krb5"
+    depends_on "libssh2"
+    depends_on "pcre2"
+    depends_on "sqlite"
   end
 
   def install
