@@ -35,7 +35,7 @@ struct DiagnosticLine {
         if let (severity, code, words) = Self.severity(message) {
             return DiagnosticLine(finding: finding(severity, words, place, code), strength: .certain)
         }
-        if message.contains("undefined reference to") || message.contains("command not found") {
+        if message.byteRange(of: "undefined reference to") != nil || message.byteRange(of: "command not found") != nil {
             return DiagnosticLine(finding: finding(.error, message, place), strength: .certain)
         }
         // A link in prose and a stack frame are no diagnostics.
@@ -45,7 +45,7 @@ struct DiagnosticLine {
 
     /// `make: *** [Makefile:3: all] Error 1`.
     private static func make(_ text: Substring) -> DiagnosticLine? {
-        guard let mark = text.byteRange(of: ": *** ["), text[..<mark.lowerBound].contains("make"),
+        guard let mark = text.byteRange(of: ": *** ["), text[..<mark.lowerBound].byteRange(of: "make") != nil,
             let (place, rest) = SourcePlace.read(text[mark.upperBound...])
         else { return nil }
         let words = rest.drop { ": ".contains($0) }.split(separator: "] ", maxSplits: 1)
@@ -55,7 +55,7 @@ struct DiagnosticLine {
 
     /// `tool: src/a.c:12: int main(): Assertion `x' failed.`; `Assertion failed: (x), function f, file a.c, line 12.`
     private static func assertion(_ text: Substring) -> DiagnosticLine? {
-        if text.hasPrefix("Assertion failed: "), let file = text.byteRange(of: ", file "),
+        if text.startsWith(bytesOf: "Assertion failed: "), let file = text.byteRange(of: ", file "),
             let line = text[file.upperBound...].byteRange(of: ", line ")
         {
             let digits = text[line.upperBound...].prefix { $0.isASCII && $0.isNumber }
@@ -64,7 +64,8 @@ struct DiagnosticLine {
             return DiagnosticLine(
                 finding: finding(.error, text[..<file.lowerBound], place, "assertion"), strength: .certain)
         }
-        guard text.contains(": Assertion `"), text.contains(" failed."), let colon = text.byteRange(of: ": "),
+        guard text.byteRange(of: ": Assertion `") != nil, text.byteRange(of: " failed.") != nil,
+            let colon = text.byteRange(of: ": "),
             let (place, rest) = SourcePlace.read(text[colon.upperBound...])
         else { return nil }
         let start = rest.byteRange(of: "Assertion `").map { rest[$0.lowerBound...] } ?? rest
@@ -96,7 +97,7 @@ struct DiagnosticLine {
                 finding: finding(.error, message, nil, code), strength: .unplaced)
         }
         for word in ["Traceback (most recent call last)", "ERROR: ", "Fatal error: ", "E: ", "npm ERR! "]
-        where text.hasPrefix(word) && !word.hasPrefix("Trace") {
+        where text.startsWith(bytesOf: word) && !word.hasPrefix("Trace") {
             return DiagnosticLine(finding: finding(.error, text.dropFirst(word.count), nil), strength: .unplaced)
         }
         return nil
@@ -111,7 +112,7 @@ struct DiagnosticLine {
 
     /// `error: message`, `error TS2304: message`, `error[E0308]: message`.
     static func severity(_ text: Substring) -> (Finding.Severity, code: String?, message: Substring)? {
-        for (word, severity) in severities where text.hasPrefix(word) {
+        for (word, severity) in severities where text.startsWith(bytesOf: word) {
             var rest = text.dropFirst(word.count)
             var code: String?
             if rest.first == "[", let end = rest.prefix(40).firstIndex(of: "]") {

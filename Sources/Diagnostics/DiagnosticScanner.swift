@@ -175,7 +175,7 @@ struct DiagnosticReading {
     /// `CMake Error at CMakeLists.txt:3 (message):`, whose words are in the next lines.
     private mutating func takeCMake(_ line: Substring) -> Bool {
         for (word, severity) in [("CMake Error at ", Finding.Severity.error), ("CMake Warning at ", .warning)]
-        where line.hasPrefix(word) {
+        where line.startsWith(bytesOf: word) {
             let rest = line.dropFirst(word.count)
             guard let (place, tail) = SourcePlace.read(rest) else { return false }
             settlePending()

@@ -52,13 +52,13 @@ struct PythonReading {
             fatal = nil
             return DiagnosticLine.finding(.error, message, nil, "crash")
         }
-        if line.hasPrefix("Traceback (most recent call last)") {
+        if line.startsWith(bytesOf: "Traceback (most recent call last)") {
             (isTraceback, own, innermost, isInside) = (true, nil, nil, true)
             return nil
         }
         let text = line.drop { $0 == " " || $0 == "\t" }
         // A syntax error has a frame, but no first line of a traceback.
-        if text.hasPrefix("File \""), let frame = Self.frame(text) {
+        if text.startsWith(bytesOf: "File \""), let frame = Self.frame(text) {
             if !frame.isOfTools { own = frame }
             (innermost, isTraceback, isInside) = (frame, true, true)
             return nil

@@ -1,9 +1,10 @@
+import ForeignText
+
 /// A file and a line in it, as a tool printed them.
 struct SourcePlace: Equatable {
     var file: String
     var line: Int?
     var column: Int?
-
     /// Reads `path:3`, `path:3:5`, `path(3)`, `path(3,5)` or `path: line 3` at the start of `text`, and returns the
     /// rest after it.
     static func read(_ text: Substring) -> (place: SourcePlace, rest: Substring)? {
@@ -75,7 +76,7 @@ struct SourcePlace: Equatable {
             if "<>\"'`|*?$;{}=\u{0}".contains(character) { return false }
             if character == " " && !isAbsolute { return false }
         }
-        if text.contains("://") || text.contains("::") { return false }
+        if text.byteRange(of: "://") != nil || text.byteRange(of: "::") != nil { return false }
         let name = text.split(separator: "/").last ?? text
         let known = ["Makefile", "makefile", "GNUmakefile", "Dockerfile", "Rakefile", "BUILD", "WORKSPACE", "Justfile"]
         if known.contains(String(name)) { return true }

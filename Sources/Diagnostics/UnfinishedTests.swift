@@ -43,9 +43,11 @@ public enum UnfinishedTests {
             let name = line[test.upperBound...].dropLast(9)
             return name == "run" || name.hasPrefix("case ") ? nil : unquoted(name)
         }
-        if line.hasPrefix("Test Case '"), line.byteRange(of: "' started") != nil { return quoted(line.dropFirst(11)) }
+        if line.startsWith(bytesOf: "Test Case '"), line.byteRange(of: "' started") != nil {
+            return quoted(line.dropFirst(11))
+        }
         let text = line.drop { $0 == " " }
-        guard text.hasPrefix("Start "), let colon = text.byteRange(of: ": ") else { return nil }
+        guard text.startsWith(bytesOf: "Start "), let colon = text.byteRange(of: ": ") else { return nil }
         let number = text[..<colon.lowerBound].dropFirst(6).drop { $0 == " " }
         return number.allSatisfy(\.isNumber) ? text[colon.upperBound...] : nil
     }
@@ -58,7 +60,7 @@ public enum UnfinishedTests {
                 }
             }
         }
-        if line.hasPrefix("Test Case '") { return quoted(line.dropFirst(11)) }
+        if line.startsWith(bytesOf: "Test Case '") { return quoted(line.dropFirst(11)) }
         // `1/2 Test #1: name ....   Passed`
         if let test = line.byteRange(of: " Test "), let colon = line[test.upperBound...].byteRange(of: ": ") {
             return line[colon.upperBound...].prefix { $0 != " " && $0 != "." }

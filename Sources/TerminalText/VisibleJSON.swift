@@ -8,7 +8,8 @@ public enum VisibleJSON {
     /// - Parameter json: The output of an encoder.
     public static func text(_ json: Data) -> String {
         let text = String(decoding: json, as: UTF8.self)
-        guard text.unicodeScalars.contains(where: isHidden) else { return text }
+        // Mostly all of it is ASCII.
+        guard !text.utf8.allSatisfy({ $0 < 0x7F }), text.unicodeScalars.contains(where: isHidden) else { return text }
         var output = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             guard isHidden(scalar) else {
