@@ -181,7 +181,10 @@ extension Index {
 
     static func summaries(_ rows: [Row], _ db: Database) throws -> [RunSummary] {
         let counts = try stepCounts(rows.map { $0["id"] }, db)
+        let names = rows.first.map { Array($0.columnNames) } ?? []
+        let places = Dictionary(zip(names, names.indices)) { first, _ in first }
         return rows.compactMap { row in
+            let row = PlacedRow(row: row, places: places)
             guard let state = RunState(rawValue: row["state"]), let event = Trigger.Event(rawValue: row["event"]) else {
                 return nil
             }
@@ -199,16 +202,12 @@ extension Index {
                 supersededBy: row["supersededBy"], testCounts: tests, stepCounts: counts[row["id"]] ?? StepCounts(),
                 isArchived: row["isArchived"], trust: (row["trust"] as String?).flatMap(Trust.init(rawValue:)),
                 heldFor: row["heldFor"])
-            if row["isUpkeep"] == true, let request = row["request"] as String? {
-                summary.upkeep = (try? ArchiveJSON.decode(RunRequest.self, from: request))?.background
-            }
             summary.fixState = (row["fixState"] as String?).map(FixSeries.State.init(rawValue:))
-            if row["fixOf"] as RunID? != nil {
-                summary.fix = try? ArchiveJSON.decode(RunRequest.self, from: row["request"] as String).fix
-            }
-            if row["task"] as TaskID? != nil {
-                summary.task = try? ArchiveJSON.decode(RunRequest.self, from: row["request"] as String).task
-            }
+            let isSpecial = row["isUpkeep"] == true || row["fixOf"] as RunID? != nil || row["task"] as TaskID? != nil
+            let request = isSpecial ? try? ArchiveJSON.decode(RunRequest.self, from: row["request"] as String) : nil
+            if row["isUpkeep"] == true { summary.upkeep = request?.background }
+            if row["fixOf"] as RunID? != nil { summary.fix = request?.fix }
+            if row["task"] as TaskID? != nil { summary.task = request?.task }
             return summary
         }
     }
@@ -246,4 +245,12 @@ extension Index {
             suite: row[0], name: row[1], status: status, duration: row[3], message: row[4], file: row[5], line: row[6],
             attempt: row[7])
     }
+}
+
+/// A row whose columns are found in a table. GRDB compares the names, which takes longer than reading the values.
+private struct PlacedRow {
+    let row: Row
+    let places: [String: Int]
+
+    subscript<Value: DatabaseValueConvertible>(_ name: String) -> Value { row[places[name] ?? -1] }
 }
