@@ -194,7 +194,7 @@ let package = Package(
             dependencies: [
                 "AgentWork", "Archive", "Concurrency", "Control", "DaemonLog", "Delivery", "Engine", "Evaluating",
                 "Git", "MCP", "Masking", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Sandbox",
-                "Secrets", "StateFiles", "Store", "Tasks", "TerminalText", "TestIntegrity", "Watching",
+                "Secrets", "StateFiles", "Store", "Tasks", "TerminalText", "TestIntegrity", "TestShards", "Watching",
                 "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -275,6 +275,7 @@ let package = Package(
             name: "MachineProtocol",
             dependencies: [
                 "Concurrency", "Engine", "Pipeline", "Sandbox", "SystemCalls",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -283,6 +284,7 @@ let package = Package(
             dependencies: [
                 "Concurrency", "Engine", "Git", "MachineProtocol", "Pipeline", "Results", "Sandbox", "StateFiles",
                 "SystemCalls",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -433,6 +435,13 @@ let package = Package(
         .target(name: "MCP", swiftSettings: settings),
         .target(name: "MergeQueue", swiftSettings: settings),
         .target(name: "MachinePool", dependencies: ["Pipeline"], swiftSettings: settings),
+        .target(
+            name: "TestShards",
+            dependencies: [
+                "Concurrency", "Engine", "MachinePool", "Pipeline", "Results", "Sandbox",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
         .target(
             name: "MachineList",
             dependencies: [
@@ -601,6 +610,12 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "MachinePoolTests", dependencies: ["MachinePool", "Pipeline"], swiftSettings: settings),
+        .testTarget(
+            name: "TestShardsTests",
+            dependencies: [
+                "Concurrency", "Engine", "Pipeline", "PlanRules", "Preparing", "Results", "stepinit", "TestBasics",
+                "TestShards", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+            ], swiftSettings: settings),
         .testTarget(name: "MergeQueueTests", dependencies: ["MergeQueue", "TestBasics"], swiftSettings: settings),
         .testTarget(
             name: "SettingsTests",
@@ -807,14 +822,15 @@ let package = Package(
                 "Pipeline", "PlanOrder", "PlanRules", "Preparing", "ProjectSetup", "Reports", "Results", "Sandbox",
                 "Settings", "Signing", "stepinit", "Store", "swift-reader", "SystemCalls", "TerminalText", "TestBasics",
                 "TestIntegrity", "Tasks",
-                "TestReports", "TestSupport", "Watching", "WorkflowPrograms",
+                "TestReports", "TestShards", "TestSupport", "Watching", "WorkflowPrograms",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "MachineLinksTests",
             dependencies: [
-                "Concurrency", "MachineLinks", "Machines", "Sandbox", "SystemCalls", "TestBasics",
+                "Concurrency", "MachineLinks", "Machines", "pipectl-agent", "Sandbox", "stepinit", "SystemCalls",
+                "TestBasics", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),

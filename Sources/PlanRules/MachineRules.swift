@@ -49,6 +49,7 @@ struct UsableShards: PlanRule {
                 report(step.name, "it divides its tests; only a step with a command can do that; remove .shards(…)")
                 continue
             }
+            if let list = shard.list { checkList(list, of: step, report) }
             guard shard.count > 1 else { continue }
             if step.testResults.isEmpty {
                 report(step.name, "it divides its tests but declares no .testResults(…) to find them")
@@ -63,6 +64,19 @@ struct UsableShards: PlanRule {
                     "all of its parts would write \"\(path)\"; put $PIPECTL_SHARD into the path, here and in the command"
                 )
             }
+        }
+    }
+
+    private func checkList(_ list: String, of step: PlannedStep, _ report: (String?, String) -> Void) {
+        let parts = list.split(separator: "/", omittingEmptySubsequences: false)
+        if list.utf8.contains(0) || parts.contains(where: { ["", ".", "..", ".git"].contains($0) }) {
+            report(step.name, "its list of tests, \"\(list.prefix(200))\", is no path of a file in the workspace")
+        }
+        if step.testRetry != nil {
+            report(
+                step.name,
+                "it runs the tests of a list, and .retryFailedTests(…) would add the failed ones to it; write .retries(…)"
+            )
         }
     }
 

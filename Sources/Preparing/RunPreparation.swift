@@ -241,7 +241,8 @@ extension Plan {
     func keeping(_ names: [String]) throws -> Plan {
         let byName = Dictionary(steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         var kept: Set<String> = []
-        var waiting = names
+        // The name of a divided step stands for its parts.
+        var waiting = names.flatMap { parts(of: $0) ?? [$0] }
         while let name = waiting.popLast() {
             guard let step = byName[name] else {
                 let known = steps.map(\.name)

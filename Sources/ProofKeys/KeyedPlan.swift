@@ -351,7 +351,7 @@ extension PlannedStep {
             + caches.flatMap { [$0.name, $0.path] } + ["values"] + publishes + ["reads"] + reads
             // Nothing for a step that says nothing, so that its key is the same as before machines existed.
             + (machine.map { ["machine"] + $0.words } ?? [])
-            + (shard.map { ["shard", "\($0.number)", "\($0.count)"] } ?? [])
+            + (shard.map { ["shard", "\($0.number)", "\($0.count)"] + ($0.list.map { ["list", $0] } ?? []) } ?? [])
     }
 
     fileprivate var resultTexts: [String] {

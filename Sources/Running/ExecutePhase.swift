@@ -1,3 +1,4 @@
+import Concurrency
 import ProofKeys
 import Preparing
 import Evaluating
@@ -10,6 +11,7 @@ import Foundation
 import Git
 import Pipeline
 import SystemPackage
+import TestShards
 
 /// The phase that runs the plan's steps. It turns the results of the earlier phases into the engine's setting.
 struct ExecutePhase: Sendable {
@@ -19,6 +21,7 @@ struct ExecutePhase: Sendable {
     let order: RunOrder
     let options: DaemonOptions
     let monitor: RunMonitor
+    let testTimes: TestTimesFolder
 
     /// - Parameter journal: Where steps record what they are about to do; nil if they may be repeated.
     func execute(
@@ -32,17 +35,27 @@ struct ExecutePhase: Sendable {
         setting.order = await order.steps(of: prepared, task.request)
         if let resumption = provided.place.resumption {
             // A pass here may depend on what a failed attempt left, so it is no proof.
-            setting.carried = resumption.carried
+            setting.carried = prepared.plan.withoutLoneParts(resumption.carried)
         } else {
             (setting.keys, setting.proved) = (proofs.keys, proofs.proved)
         }
         (setting.withheld, setting.tracked) = (proofs.keyed.withheld, proofs.keyed.tracked)
         if !provided.place.delaysNextRun { setting.finished = { [monitor] in monitor.stepsEnded(task) } }
+        let (plan, request) = (prepared.plan, task.request)
+        let isDivided = plan.steps.contains { $0.shard?.list != nil }
+        if isDivided {
+            let known = try? await offThread { [testTimes] in testTimes.known(for: plan, of: request) }
+            setting.place = DividedPlace(setting.place, knowing: known ?? [:], folder: setting.folder)
+        }
         let mayWait = prepared.plan.steps.contains { $0.action == .approval }
         let runner = Runner(setting: setting, pool: pool) { [monitor] event in
             monitor.step(event, of: task.id, mayWaitForApproval: mayWait)
         }
-        return await runner.run(prepared.plan, stop: task.stop)
+        let outcome = await runner.run(plan, stop: task.stop)
+        if isDivided {
+            try? await offThread { [testTimes] in testTimes.add(outcome.steps, outcome.tests, of: plan, request) }
+        }
+        return outcome
     }
 
     private func setting(

@@ -6,6 +6,7 @@ package import Control
 import StateFiles
 import WorkflowPrograms
 import Archive
+import TestShards
 package import Delivery
 package import Engine
 import Foundation
@@ -81,7 +82,8 @@ package struct RunPipelines: Sendable {
                     trials: options.slots > 1 ? trials : nil),
                 log: log),
             execute: ExecutePhase(
-                pool: pool, approval: approval, delivery: delivery, order: order, options: options, monitor: monitor),
+                pool: pool, approval: approval, delivery: delivery, order: order, options: options, monitor: monitor,
+                testTimes: TestTimesFolder(state.folder.testTimes)),
             evaluate: Evaluation(index: state.index, reports: state.archive, snapshots: workspaces.snapshots, log: log),
             reader: reader,
             record: recorder,

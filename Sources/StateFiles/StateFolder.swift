@@ -96,6 +96,8 @@ public struct StateFolder: Sendable, Hashable {
     public var caches: String { path + "/caches" }
     /// What `pipectl landed` read of the repositories that it was last asked about.
     public var landed: String { path + "/landed" }
+    /// How long the tests of divided steps took.
+    public var testTimes: String { path + "/test-times" }
     /// Logs of running steps.
     public var live: String { path + "/live" }
     /// A copy of the machine's settings that sandboxes show.

@@ -153,14 +153,19 @@ import Testing
         Case("shards", "too many", says: "101 steps", shards(101, ["r-$PIPECTL_SHARD.xml"])),
         Case("shards", "one file", says: "$PIPECTL_SHARD", shards(2, ["r.xml"])),
         Case("shards", "no results", says: ".testResults", shards(2, [])),
+        Case("shards", "a list outside", says: "no path", shards(2, ["r-$PIPECTL_SHARD.xml"], list: "../tests")),
+        Case(
+            "shards", "a list and a retry of tests", says: ".retries(",
+            shards(1, ["r.xml"], list: "tests") { $0.testRetry = TestRetry(filter: .names) }),
         Case("shards", "a closure", says: "with a command", shards(2, []) { $0.action = .closure }),
     ]
 
     private static func shards(
-        _ count: Int, _ results: [String], _ change: (inout PlannedStep) -> Void = { _ in }
+        _ count: Int, _ results: [String], list: String? = nil, _ change: (inout PlannedStep) -> Void = { _ in }
     ) -> [PlannedStep] {
         let workflow = Workflow("w") {
-            results.reduce(Step("tests", run: "true").shards(count)) { $0.testResults(.junit($1)) }
+            let step = Step("tests", run: "true")
+            results.reduce(list.map { step.shards(count, of: $0) } ?? step.shards(count)) { $0.testResults(.junit($1)) }
         }
         var steps = workflow.plan(
             for: PlanContext(repository: "r", event: .manual, commit: "c", ref: "refs/heads/main")

@@ -26,6 +26,35 @@ struct RunPreparationTests {
         #expect(error?.code == .invalid)
     }
 
+    @Test func `the name of a divided step stands for all its parts`() throws {
+        func plan(listed: Bool) -> Plan {
+            Workflow("w") {
+                let build = Step("build", run: "make")
+                let tests = Step("tests", needs: build, run: "pytest --junitxml=r-$PIPECTL_SHARD.xml")
+                    .testResults(.junit("r-$PIPECTL_SHARD.xml"))
+                let divided = listed ? tests.shards(2, of: "list") : tests.shards(2)
+                divided
+                Step("ship", needs: divided, run: "make ship")
+            }.plan(for: PlanContext(repository: "r", event: .manual, commit: "c", ref: "refs/heads/main"))
+        }
+        let parts = ["build", "tests (1 of 2)", "tests (2 of 2)"]
+        #expect(try plan(listed: false).keeping(["tests"]).steps.map(\.name) == parts)
+        #expect(try plan(listed: false).keeping(["tests (2 of 2)"]).steps.map(\.name) == ["build", parts[2]])
+        // A list is divided anew, so one part alone may lack the tests that it had.
+        #expect(try plan(listed: true).keeping(["tests (2 of 2)"]).steps.map(\.name) == parts)
+        #expect(plan(listed: true).steps.filter(\.isNeverProved).map(\.name) == Array(parts.dropFirst()))
+        // Tests that were named are not divided.
+        let test = [KnownTest(suite: "tests.test_a", name: "test_b")]
+        let one = try plan(listed: false).keeping(["tests"]).running(test, in: ["tests"])
+        #expect(one.steps.map(\.name) == ["build", "tests (1 of 2)"])
+        #expect(one.steps.last?.shard?.count == 1)
+        var request = Sample.request()
+        (request.onlySteps, request.onlyTests) = (["tests"], test)
+        #expect(one.narrowed(by: request) == ["tests (1 of 2)": test])
+        #expect(try plan(listed: false).running(test, in: nil).steps.map(\.name) == ["build", "tests (1 of 2)"])
+        #expect(throws: DefinitionError.self) { try plan(listed: true).running(test, in: ["tests"]) }
+    }
+
     @Test func `all mistakes in parameters are reported at once`() throws {
         let declaration = WorkflowDeclaration(
             name: "release", triggers: [.manual],

@@ -63,6 +63,9 @@ extension LocalPlace {
             if let user = runSandbox?.user { try Ownership.give(published.string, to: user) }
             variables[StepVariable.valuesOut] = seen(published).string
         }
+        if let name = attempt.tests {
+            variables[StepVariable.testsFile] = seen(values.appending("\(name).json")).string
+        }
         if step.review != nil {
             variables["PIPECTL_REVIEW_PROMPT"] = seen(values.appending(ReviewInput.promptName(step.name))).string
             variables["PIPECTL_REVIEW_EARLIER"] = seen(values.appending(ReviewInput.dataName(step.name))).string

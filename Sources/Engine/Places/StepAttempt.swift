@@ -42,6 +42,8 @@ package struct StepAttempt: Sendable {
         return environment
     }
 
+    /// The name of the value that is the file of ``StepVariable/testsFile``; nil: the step has no list of tests.
+    package var tests: String?
     /// Whether it has a folder to publish in although the step publishes nothing.
     package var hasFolder = false
 

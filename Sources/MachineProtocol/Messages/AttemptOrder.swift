@@ -15,6 +15,7 @@ package struct AttemptOrder: Sendable, Codable {
     /// In seconds.
     private var grace: Double
     private var hasFolder: Bool
+    private var tests: String?
 
     private struct Secret: Codable {
         var variable: String
@@ -36,11 +37,14 @@ package struct AttemptOrder: Sendable, Codable {
         }
         grace = attempt.grace / .seconds(1)
         hasFolder = attempt.hasFolder
+        tests = attempt.tests
     }
 
     /// - Throws: ``MachineProblem`` for a label or a secret that could name a file elsewhere.
     package func attempt() throws -> StepAttempt {
-        guard Self.isName(label), secrets.allSatisfy({ $0.file.map(Self.isName) ?? true }) else {
+        guard Self.isName(label), tests.map(Self.isName) ?? true,
+            secrets.allSatisfy({ $0.file.map(Self.isName) ?? true })
+        else {
             throw MachineProblem.other("an attempt has a name that is no name of a file")
         }
         var attempt = StepAttempt(
@@ -53,6 +57,7 @@ package struct AttemptOrder: Sendable, Codable {
                     variable: secret.variable, content: .file(SecretFile(name: name, bytes: secret.bytes ?? [])))
             }, grace: .seconds(min(max(grace, 0), 3_600)))
         attempt.hasFolder = hasFolder
+        attempt.tests = tests
         return attempt
     }
 

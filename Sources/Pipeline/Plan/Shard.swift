@@ -6,12 +6,15 @@ public struct Shard: Sendable, Hashable, Codable {
     public var number: Int
     /// The number of parts.
     public var count: Int
+    /// The file that lists the tests, relative to the workspace; nil: the command itself finds out what a part runs.
+    public var list: String?
 
     /// Part `number` of `count` of a step.
-    public init(of step: String, _ number: Int, of count: Int) {
+    public init(of step: String, _ number: Int, of count: Int, listedIn list: String? = nil) {
         self.step = step
         self.number = number
         self.count = count
+        self.list = list
     }
 
     /// The most parts of a step.
@@ -24,14 +27,22 @@ public struct Shard: Sendable, Hashable, Codable {
     package static let placeholder = "$" + StepVariable.shard
 }
 
+/// Among how many steps the tests of a step are divided, and where they are listed.
+struct Division: Sendable {
+    var count: Int
+    var list: String?
+}
+
 extension [PlannedStep] {
     /// The steps, with each divided step replaced by its parts. Who needs the step needs all parts of it.
-    func divided(_ shards: [String: Int]) -> [PlannedStep] {
+    func divided(_ shards: [String: Division]) -> [PlannedStep] {
         guard !shards.isEmpty else { return self }
         func parts(_ name: String) -> [Shard]? {
             // A number outside stays one part, which the rules report.
-            shards[name].map { (1...Swift.min(Swift.max($0, 1), Shard.most)) }.map { numbers in
-                numbers.map { Shard(of: name, $0, of: shards[name] ?? 1) }
+            shards[name].map { division in
+                (1...Swift.min(Swift.max(division.count, 1), Shard.most)).map {
+                    Shard(of: name, $0, of: division.count, listedIn: division.list)
+                }
             }
         }
         return flatMap { step -> [PlannedStep] in
@@ -54,6 +65,8 @@ extension PlannedStep {
         var part = self
         part.name = shard.name
         part.shard = shard
+        // How a list is divided depends on earlier runs, so one part's result proves nothing for the next run.
+        part.isNeverProved = isNeverProved || shard.list != nil
         part.artifacts = artifacts.map(numbered)
         part.outputs = outputs.map(numbered)
         part.testResults = testResults.map { source in

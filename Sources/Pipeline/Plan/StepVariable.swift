@@ -8,6 +8,8 @@ public enum StepVariable {
     public static let shard = "PIPECTL_SHARD"
     /// The number of parts of a divided step.
     public static let shards = "PIPECTL_SHARDS"
+    /// The file with the tests that a part of a divided step runs, one a line: see `Step.shards(_:of:)`.
+    public static let testsFile = "PIPECTL_TESTS_FILE"
     /// The folder of the values that earlier steps published.
     public static let valuesIn = "PIPECTL_VALUES_IN"
     /// The folder where the step writes the values that it publishes.

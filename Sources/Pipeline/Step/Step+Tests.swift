@@ -15,6 +15,8 @@ extension Step {
 extension PlannedStep {
     /// How the step is told which tests to run; nil if that is unknown.
     package var testRunner: TestRetry.Filter? {
+        // A part runs the tests of its list, whatever follows its command.
+        guard shard?.list == nil else { return nil }
         switch action {
         case .closure, .approval, .release, .publish: return nil
         case .shell(let line):

@@ -7,8 +7,8 @@ public struct Step: Sendable {
     public internal(set) var planned: PlannedStep
 
     let body: (@Sendable (StepContext) async throws -> Void)?
-    /// Among how many steps its tests are divided; nil: it is one step.
-    var shardCount: Int?
+    /// How its tests are divided among several steps; nil: it is one step.
+    var division: Division?
     /// The steps that ``planned`` names in `needs`.
     var needed: NeededSteps
 

@@ -70,7 +70,7 @@ public struct Workflow: Sendable {
     public func plan(for context: PlanContext) -> Plan {
         let steps = steps(context)
         let shards = Dictionary(
-            steps.compactMap { step in step.shardCount.map { (step.name, $0) } }, uniquingKeysWith: { $1 })
+            steps.compactMap { step in step.division.map { (step.name, $0) } }, uniquingKeysWith: { $1 })
         return Plan(
             workflow: declaration.name, failFast: declaration.failFast, limits: declaration.limits,
             steps: steps.map { $0.planned.onMachine(with: declaration.machine) }.divided(shards))
