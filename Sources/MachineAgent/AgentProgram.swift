@@ -41,6 +41,10 @@ package enum AgentProgram {
             default: refuse("\(option) is no option")
             }
         }
+        if isatty(0) == 1 {
+            refuse("it is started by the daemon on the machines that `pipectl machines add` names, not from a terminal")
+        }
+        forgetCarriedLibraries()
         do {
             let (input, output) = try takeStandardStreams()
             let service = try await AgentService.prepare(
@@ -53,12 +57,22 @@ package enum AgentProgram {
         }
     }
 
+    /// Where the daemon brought libraries together with this program, steps must not find them.
+    private static func forgetCarriedLibraries() {
+        let own = URL(fileURLWithPath: Installation.executable).deletingLastPathComponent().path
+        if let folder = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"],
+            URL(fileURLWithPath: folder).resolvingSymlinksInPath().path == own
+        {
+            unsetenv("LD_LIBRARY_PATH")
+        }
+    }
+
     private static func refuse(_ what: String) -> Never {
         say("\(what)\n\(usage)")
         exit(2)
     }
 
-    private static func say(_ text: String) {
+    static func say(_ text: String) {
         FileHandle.standardError.write(Data("pipectl-agent: \(text)\n".utf8))
     }
 

@@ -30,6 +30,18 @@ enum ThisMachine {
         return own.isEmpty ? usual : own
     }
 
+    /// The variables that name folders or the user of a machine, as they are on this one; nil where it has none.
+    static var variables: [String: String?] {
+        let own = ProcessInfo.processInfo.environment
+        let names = [
+            "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "SDKROOT", "DEVELOPER_DIR", "TOOLCHAINS", "SSL_CERT_FILE",
+            "SSL_CERT_DIR", "JAVA_HOME", "LD_LIBRARY_PATH",
+        ]
+        var variables = Dictionary(names.map { ($0, own[$0]) }, uniquingKeysWith: { first, _ in first })
+        variables["PATH"] = searchPath
+        return variables
+    }
+
     /// The path of a program; nil if it is not installed.
     static func program(_ name: String) -> String? {
         searchPath.split(separator: ":").map { "\($0)/\(name)" }

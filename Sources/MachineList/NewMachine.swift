@@ -56,11 +56,11 @@ package struct NewMachine: Sendable {
         let before = try known.keys(of: address)
         try known.pin([key], for: address)
         do {
-            let programs = try MachinePlatform.own.map { [try AgentPrograms($0, agent: agent, others: [stepInit])] }
+            let programs = try await AgentPrograms.own(agent: agent, stepInit: stepInit)
             let link = SSHLink(
                 address,
                 SSHSettings(knownHosts: list.knownHosts, sockets: sockets, environment: environment),
-                programs ?? [])
+                programs)
             let client = try await MachineClient.connect(
                 link, machine: address.description, lifetime: .seconds(120))
             let greeting = client.greeting

@@ -26,6 +26,14 @@ package enum Installation {
         try helper("swift-reader", beside: executable)
     }
 
+    /// The path of `pipectl-agent`, which runs steps on other machines.
+    ///
+    /// - Parameter executable: The path of pipectl; nil for the running one.
+    /// - Throws: `missingProgram`.
+    package static func agent(beside executable: String? = nil) throws(StateError) -> String {
+        try helper("pipectl-agent", beside: executable)
+    }
+
     /// A program beside pipectl in a build folder, or in `libexec/pipectl` of an installed prefix.
     private static func helper(_ name: String, beside executable: String?) throws(StateError) -> String {
         let folder = URL(fileURLWithPath: executable ?? Installation.executable).resolvingSymlinksInPath()

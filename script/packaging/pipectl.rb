@@ -19,6 +19,7 @@ class Pipectl < Formula
     bin.install "bin/pipectl"
     (lib/"pipectl").install Dir["lib/pipectl/*"]
     (libexec/"pipectl").install Dir["libexec/pipectl/*"]
+    bin.install_symlink libexec/"pipectl/pipectl-agent"
     bash_completion.install "share/bash-completion/completions/pipectl"
     zsh_completion.install "share/zsh/site-functions/_pipectl"
     fish_completion.install "share/fish/vendor_completions.d/pipectl.fish"
@@ -35,5 +36,6 @@ class Pipectl < Formula
   test do
     assert_match version.to_s, shell_output("#{bin}/pipectl --version")
     system bin/"pipectl", "doctor", "--help"
+    system bin/"pipectl-agent", "--protocol"
   end
 end

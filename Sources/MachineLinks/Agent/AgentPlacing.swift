@@ -26,7 +26,10 @@ struct AgentPlacing: Sendable {
         let place = try await look()
         if let fitting = programs.first(where: { $0.platform == place.platform }) {
             if !place.folders.contains(fitting.folder) { try await put(fitting) }
-            return start("\"\(folder)/\(fitting.folder)/\(fitting.program)\"", fitting.arguments)
+            let own = "\(folder)/\(fitting.folder)"
+            // The agent removes the variable, so that steps don't see it.
+            let libraries = fitting.hasLibraries ? "env LD_LIBRARY_PATH=\"\(own)\" " : ""
+            return start("\(libraries)\"\(own)/\(fitting.program)\"", fitting.arguments)
         }
         // The agent's first frame names its version, which is checked then.
         if let installed = place.installed { return start(ShellText.word(installed), programs.first?.arguments ?? []) }

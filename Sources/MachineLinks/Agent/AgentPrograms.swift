@@ -1,3 +1,4 @@
+import Concurrency
 import Sandbox
 
 /// The agent and the programs that must lie beside it, for one platform.
@@ -16,24 +17,41 @@ package struct AgentPrograms: Sendable {
     let program: String
     /// What the agent is started with.
     let arguments: [String]
+    /// Whether libraries lie beside the agent.
+    let hasLibraries: Bool
     /// Of the names and contents of all files. A machine keeps one folder for each digest.
     let digest: String
 
     /// Reads the files for their digests; it blocks.
     ///
-    /// - Parameter others: Programs and libraries that the agent needs beside it: `stepinit`.
+    /// - Parameters:
+    ///   - others: Programs that the agent needs beside it: `stepinit`.
+    ///   - libraries: Libraries that it needs and that the other machine may lack.
     /// - Throws: The error of a file that can't be read.
     package init(
-        _ platform: MachinePlatform, agent: String, others: [String] = [], arguments: [String] = []
+        _ platform: MachinePlatform, agent: String, others: [String] = [], libraries: [String] = [],
+        arguments: [String] = []
     ) throws {
         self.platform = platform
         self.arguments = arguments
-        files = try ([agent] + others).map { path in
+        hasLibraries = !libraries.isEmpty
+        files = try ([agent] + others + libraries).map { path in
             let name = path.split(separator: "/").last.map(String.init) ?? path
             return File(name: ShellText.plainName(name), path: path, digest: try FileDigest.of(file: path))
         }
         program = files.first?.name ?? ""
         digest = FileDigest.of(parts: files.flatMap { [$0.name, $0.digest] })
+    }
+
+    /// The agent of this machine for others like it; none if the system does not tell what it is.
+    ///
+    /// - Throws: The error of a file that can't be read; ``ReachProblem`` if a library of the agent is missing.
+    package static func own(agent: String, stepInit: String) async throws -> [AgentPrograms] {
+        guard let platform = MachinePlatform.own else { return [] }
+        let libraries = try await AgentLibraries.of(agent)
+        return try await onOwnThread {
+            [try AgentPrograms(platform, agent: agent, others: [stepInit], libraries: libraries)]
+        }
     }
 
     /// The folder below the cache of the other machine's user.

@@ -4,6 +4,12 @@ package import Sandbox
 import SystemCalls
 import SystemPackage
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// Starts an agent as a child of this process: a machine that is this one, with files of its own.
 package struct LocalLink: AgentLink {
     /// The program and its arguments.
@@ -40,15 +46,26 @@ extension AgentStream {
     ///
     /// - Parameter reason: What its end means, see ``end()``.
     package init(
-        _ process: PipedProcess, socket: Int32, reason: @escaping @Sendable (PipedProcess.Ending) -> String?
+        _ process: PipedProcess, socket: Int32,
+        reason: @escaping @Sendable (PipedProcess.Ending) async -> String?
     ) {
         let both = Descriptor(socket)
         self.init(output: both, input: both) {
+            // A process closes its end before it can be waited for, and it may end because of the next line.
+            let isOver = both.use { AgentStream.isClosed($0) }
             // Its input ends with this, even if another process holds a copy of the descriptor.
             both.use { _ = shutdown($0, Int32(SHUT_RDWR)) }
-            let ending = try? await onOwnThread { process.end(grace: .seconds(20)) }
-            return ending.flatMap(reason)
+            var ending = try? await onOwnThread { process.end(grace: .seconds(20)) }
+            ending?.isOwn = isOver
+            guard let ending else { return nil }
+            return await reason(ending)
         }
+    }
+
+    /// Whether the other end of a socket is gone.
+    private static func isClosed(_ socket: Int32) -> Bool {
+        var request = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return poll(&request, 1, 0) > 0 && request.revents & Int16(POLLHUP) != 0
     }
 }
 

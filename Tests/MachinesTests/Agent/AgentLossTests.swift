@@ -104,6 +104,18 @@ import Testing
         #expect(bench.runs.isEmpty)
     }
 
+    @Test func `an agent that ended by itself is told from one that was ended`() async throws {
+        let alone = try await LocalLink(["/bin/sh", "-c", "exec 0<&- 1>&-; sleep 0.3; exit 7"]).start()
+        // It closes its end of the stream before it ends.
+        try await onOwnThread {
+            var byte: UInt8 = 0
+            alone.output.use { _ = read($0, &byte, 1) }
+        }
+        #expect(await alone.end() == "ended with exit code 7")
+        let ended = try await LocalLink(["cat"]).start()
+        #expect(await ended.end() == nil)
+    }
+
     @Test func `an agent of another version is refused`() async throws {
         var greeting = AgentGreeting(platform: "linux", architecture: "x86_64", cores: 1, memory: 1)
         greeting.version = MachineProtocolVersion.current + 1

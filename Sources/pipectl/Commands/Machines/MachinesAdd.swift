@@ -69,8 +69,8 @@ struct MachinesAdd: AsyncParsableCommand {
                 throw CommandEnd(code: 130, message: "nothing was changed")
             }
         }
-        let stepInit = try Installation.stepInit()
-        let agent = URL(fileURLWithPath: stepInit).deletingLastPathComponent().appendingPathComponent("pipectl-agent")
-        return try await new.look(accepting: key, agent: agent.path, stepInit: stepInit, sockets: folder.path + "/ssh")
+        return try await new.look(
+            accepting: key, agent: Installation.agent(), stepInit: Installation.stepInit(),
+            sockets: folder.path + "/ssh")
     }
 }
