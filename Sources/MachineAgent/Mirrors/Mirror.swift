@@ -73,7 +73,12 @@ struct Mirror: Sendable {
     func renew() throws {
         let all = numbers()
         try make("\(folder)/\((all.last ?? 0) + 1).git")
-        for number in all {
+        removeFree(all)
+    }
+
+    /// Removes those of the numbered mirrors that nobody holds.
+    private func removeFree(_ numbers: [Int]) {
+        for number in numbers {
             let path = "\(folder)/\(number).git"
             guard let lock = FolderLock("\(path)/pipectl.lock", creates: true, isShared: false) else { continue }
             try? FolderRemoval.remove(path)
@@ -81,11 +86,54 @@ struct Mirror: Sendable {
         }
     }
 
-    /// The commits of the newest mirror that were used last.
+    /// The commits of the newest mirror that were used last; none for a mirror that has become too large, which is
+    /// replaced by an empty one.
     func state() throws -> MirrorState {
         let held = try hold()
+        if isWorn(held) {
+            // Otherwise it could not be removed.
+            held.lock.giveBack()
+            try renew()
+            return MirrorState(tips: [])
+        }
         let found = refs(of: held).sorted { $0.used > $1.used }
         return MirrorState(tips: found.prefix(MirrorState.most).map(\.name))
+    }
+
+    /// The most packs of a mirror: each run of a new commit brings one, and each makes the search for an object longer.
+    static let mostPacks = 200
+    /// A mirror of less is never too large.
+    private static let fewBytes = 2 << 30
+
+    /// Whether a new mirror would be much smaller: what belongs to commits of long ago is never removed from one.
+    private func isWorn(_ held: Held) -> Bool {
+        let files = FileManager.default
+        let folder = "\(held.objects)/pack"
+        let sizes = ((try? files.contentsOfDirectory(atPath: folder)) ?? []).filter { $0.hasSuffix(".pack") }.map {
+            (try? files.attributesOfItem(atPath: "\(folder)/\($0)"))?[.size] as? Int ?? 0
+        }
+        // The first pack has the whole history of its time.
+        return sizes.count > Self.mostPacks
+            || sizes.reduce(0, +) > max(Self.fewBytes, 4 * (sizes.max() ?? 0))
+    }
+
+    /// Removes the mirrors of a machine that no run has used for `lifetime` seconds and nobody holds.
+    static func removeUnused(in mirrors: String, for lifetime: Double) {
+        let files = FileManager.default
+        for name in (try? files.contentsOfDirectory(atPath: mirrors)) ?? [] {
+            guard let mirror = try? Mirror(name, in: mirrors), !mirror.numbers().isEmpty else { continue }
+            let dates = mirror.numbers().compactMap { number -> Date? in
+                let path = "\(mirror.folder)/\(number).git"
+                // Each run touches a ref, or makes one.
+                let refs = (try? files.contentsOfDirectory(atPath: "\(path)/\(tips)")) ?? []
+                return (refs.map { "\(path)/\(tips)/\($0)" } + [path]).compactMap {
+                    (try? files.attributesOfItem(atPath: $0))?[.modificationDate] as? Date
+                }.max()
+            }
+            guard let used = dates.max(), used.timeIntervalSinceNow < -lifetime else { continue }
+            mirror.removeFree(mirror.numbers())
+            rmdir(mirror.folder)
+        }
     }
 
     private func refs(of held: Held) -> [(name: String, used: Date)] {

@@ -21,6 +21,8 @@ struct AgentService: Sendable {
     private static let patience = Duration.seconds(15)
     /// The most bytes of stored outputs that are kept for later runs.
     private static let outputBytes = 8 << 30
+    /// Seconds after which a repository's mirror that no run needed is removed.
+    private static let mirrorLifetime = 60 * 86_400.0
 
     static func prepare(folder: AgentFolder, stepInit: String, readable: [String]) async throws -> AgentService {
         try folder.prepare()
@@ -38,17 +40,23 @@ struct AgentService: Sendable {
             (greeting, parser) = try await onOwnThread {
                 try Handshake.greet(own, input: input, output: output, within: .seconds(30))
             }
-        } catch { return 3 }
+        } catch {
+            AgentProgram.say(
+                "no daemon spoke to it over standard input: the daemon starts it on machines that "
+                    + "`pipectl machines add` names")
+            return 3
+        }
         // The daemon says what to do about it: it knows both versions.
         guard greeting.version == MachineProtocolVersion.current else { return 4 }
         do {
             let run = try folder.makeRun()
             let session = AgentSession(service: self, run: run)
             let isRemoved = await serve(session, greeting, input: input, output: output, parser)
-            folder.trimOutputs(to: AgentService.outputBytes)
+            folder.kept.trim(to: AgentService.outputBytes)
+            Mirror.removeUnused(in: folder.mirrors, for: AgentService.mirrorLifetime)
             return isRemoved ? 0 : 1
         } catch {
-            FileHandle.standardError.write(Data("pipectl-agent: \(error)\n".utf8))
+            AgentProgram.say("\(error)")
             return 1
         }
     }

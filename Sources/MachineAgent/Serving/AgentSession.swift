@@ -25,6 +25,8 @@ final class AgentSession: Sendable {
         var nextStop = 0
         var attempts = 0
         var isOver = false
+        /// The pieces of outputs that are about to come, by digest, and where those are that this machine has.
+        var offered: [String: (PieceList, [KeptOutputs.PieceSource?])] = [:]
     }
 
     /// A workspace, with what it needs as long as it exists.
@@ -38,8 +40,8 @@ final class AgentSession: Sendable {
     private let service: AgentService
     private let run: RunPlaceFolder
     private let state = Mutex(State())
-    /// The most bytes of a value or of stored outputs.
-    private static let mostBytes = 64 << 30
+    /// The most bytes of a value.
+    private static let mostBytes = 1 << 30
 
     init(service: AgentService, run: RunPlaceFolder) {
         self.service = service
@@ -122,33 +124,54 @@ final class AgentSession: Sendable {
                 try self.opened().discardPublished(by: try order.attempt())
                 return Done()
             }
-        case .hasOutputs(let sha256):
+        case .hasOutputs(let sha256): await blocking(exchange) { try self.service.folder.kept.has(sha256) }
+        case .pieces(let sha256):
             await blocking(exchange) {
-                // It counts as used now.
-                HasOutputs(isThere: utimes(try self.outputs(sha256), nil) == 0)
+                try self.offer(sha256, exchange)
+                return Done()
             }
-        case .outputs(let sha256):
+        case .outputs(let sha256, let isWhole):
             await blocking(exchange) {
-                let target = try self.outputs(sha256)
-                let new = "\(self.service.folder.outputs)/.\(UInt64.random(in: .min ... .max))"
-                defer { unlink(new) }
-                try AgentSession.receive(exchange, into: new, atMost: AgentSession.mostBytes)
-                guard rename(new, target) == 0 else { throw Errno(rawValue: errno) }
+                try self.takeOutputs(sha256, isWhole: isWhole, exchange)
                 return Done()
             }
         case .restore(let sha256, let stale):
             await blocking(exchange) {
-                let path = try self.outputs(sha256)
-                do {
-                    try self.opened().restore(StoredOutputs(path: path, sha256: sha256), inPlaceOf: stale)
-                } catch {
+                let kept = self.service.folder.kept
+                let outputs = StoredOutputs(path: try kept.path(sha256), sha256: sha256)
+                do { try self.opened().restore(outputs, inPlaceOf: stale) } catch {
                     // Whatever was wrong with them, they are sent again the next time.
-                    unlink(path)
+                    try kept.forget(sha256)
                     throw error
                 }
                 return Done()
             }
         }
+    }
+
+    // MARK: Outputs
+
+    /// Says which pieces of outputs this machine lacks.
+    private func offer(_ sha256: String, _ exchange: Exchange) throws {
+        var bytes: [UInt8] = []
+        while let piece = try AgentSession.piece(of: exchange) {
+            bytes += piece
+            guard bytes.count <= PieceList.mostBytes else {
+                throw MachineProblem.other("the list of pieces is too long")
+            }
+        }
+        guard let list = PieceList(bytes) else { throw MachineProblem.other("the list of pieces can't be read") }
+        let sources = service.folder.kept.sources(of: list)
+        state.withLock { $0.offered[sha256] = (list, sources) }
+        try exchange.send(WantedPieces(sources.map { $0 == nil }).bytes)
+    }
+
+    private func takeOutputs(_ sha256: String, isWhole: Bool, _ exchange: Exchange) throws {
+        let next = { try AgentSession.piece(of: exchange) }
+        let offered = state.withLock { $0.offered.removeValue(forKey: sha256) }
+        if isWhole { return try service.folder.kept.take(sha256, next) }
+        guard let (list, sources) = offered else { throw MachineProblem.other("nobody listed the pieces") }
+        try service.folder.kept.take(sha256, list, sources, next)
     }
 
     // MARK: The run
@@ -229,10 +252,12 @@ final class AgentSession: Sendable {
         }
     }
 
-    /// The attempt with the folders of programs of this machine: those of the daemon's mean nothing here.
+    /// The attempt with the variables of this machine: those that name folders of the daemon's mean nothing here.
     private func fitted(_ order: AttemptOrder) throws -> StepAttempt {
         var attempt = try order.attempt()
-        if attempt.step.environment["PATH"] == nil { attempt.environment["PATH"] = ThisMachine.searchPath }
+        for (name, value) in ThisMachine.variables where attempt.step.environment[name] == nil {
+            attempt.environment[name] = value
+        }
         return attempt
     }
 
@@ -257,14 +282,6 @@ final class AgentSession: Sendable {
     }
 
     private func mirror(_ name: String) throws -> Mirror { try Mirror(name, in: service.folder.mirrors) }
-
-    private func outputs(_ sha256: String) throws -> String {
-        let isDigest =
-            sha256.utf8.count == 64
-            && sha256.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
-        guard isDigest else { throw MachineProblem.other("outputs have a name that is no SHA-256") }
-        return "\(service.folder.outputs)/\(sha256)"
-    }
 
     private static func id(_ commit: String) throws -> OID {
         guard let id = OID(hex: commit) else { throw MachineProblem.other("a commit has a name that is no SHA-1") }

@@ -15,6 +15,7 @@ package struct AgentFolder: Sendable {
 
     var mirrors: String { "\(path)/mirrors" }
     var outputs: String { "\(path)/outputs" }
+    var kept: KeptOutputs { KeptOutputs(folder: outputs) }
     var caches: String { "\(path)/caches" }
     var runs: String { "\(path)/runs" }
     var users: String { "\(path)/users" }
@@ -45,25 +46,6 @@ package struct AgentFolder: Sendable {
             throw AgentProblem("a folder for the run could not be made in \(made): \(String(cString: strerror(errno)))")
         }
         return RunPlaceFolder(path: made, name: name, lock: lock)
-    }
-
-    /// Removes the stored outputs that were not used for the longest time, until the rest has at most `bytes`.
-    func trimOutputs(to bytes: Int) {
-        let files = FileManager.default
-        var found: [(path: String, used: Date, bytes: Int)] = []
-        for name in (try? files.contentsOfDirectory(atPath: outputs)) ?? [] {
-            let path = "\(outputs)/\(name)"
-            guard let facts = try? files.attributesOfItem(atPath: path) else { continue }
-            let used = facts[.modificationDate] as? Date ?? .distantPast
-            // What no agent finished within a day is finished by none.
-            if name.hasPrefix("."), used.timeIntervalSinceNow < -86_400 { unlink(path) }
-            if !name.hasPrefix(".") { found.append((path, used, facts[.size] as? Int ?? 0)) }
-        }
-        var left = bytes
-        for one in found.sorted(by: { $0.used > $1.used }) {
-            left -= one.bytes
-            if left < 0 { unlink(one.path) }
-        }
     }
 }
 

@@ -122,13 +122,14 @@ package final class Exchange: Sendable {
 
     /// Sends data; waits as long as the receiver is behind by ``window``.
     ///
-    /// - Throws: ``ConnectionEnd``, or ``Dropped`` if the other side wants no more.
+    /// - Throws: ``ConnectionEnd``, or ``Dropped`` if the other side wants no more, for example because it has replied.
     package func send(_ data: UnsafeRawBufferPointer) throws {
         var rest = data[...]
         while !rest.isEmpty {
             let most = min(rest.count, Frame.mostContent)
             let count: Int = try wait { state in
-                if state.isDropped { return 0 }
+                // The other side reads no further once it has replied.
+                if state.isDropped || state.isOver { return 0 }
                 guard state.credit > 0 else { return nil }
                 let count = min(most, state.credit)
                 state.credit -= count

@@ -123,5 +123,11 @@ package struct FileEnd: Sendable, Codable {
 /// Whether outputs are kept.
 package struct HasOutputs: Sendable, Codable {
     package var isThere: Bool
-    package init(isThere: Bool) { self.isThere = isThere }
+    /// Whether others are kept, which may have pieces of them.
+    package var hasOthers: Bool
+
+    package init(isThere: Bool, hasOthers: Bool) {
+        self.isThere = isThere
+        self.hasOthers = hasOthers
+    }
 }

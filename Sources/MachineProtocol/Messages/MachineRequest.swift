@@ -26,8 +26,10 @@ package enum MachineRequest: Sendable, Codable {
     case discard(AttemptOrder)
     /// Whether the machine has the outputs with this SHA-256. Reply: ``HasOutputs``.
     case hasOutputs(sha256: String)
-    /// Stored outputs follow as data. Reply: ``Done``, once they are kept there.
-    case outputs(sha256: String)
+    /// The ``PieceList`` of outputs follows as data. Reply: ``Done``, after the ``WantedPieces`` as data.
+    case pieces(sha256: String)
+    /// Stored outputs follow as data, whole or the wanted pieces of them. Reply: ``Done``, once they are kept there.
+    case outputs(sha256: String, isWhole: Bool)
     /// Puts kept outputs into the workspace. Reply: ``Done``.
     case restore(sha256: String, inPlaceOf: StaleOutputs)
 }

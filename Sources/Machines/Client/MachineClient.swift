@@ -103,8 +103,11 @@ package final class MachineClient: Sendable {
         defer { exchange.finish() }
         do {
             if let send {
-                try send(exchange)
-                try exchange.endData()
+                // Whoever replies before the end of the data says why.
+                do {
+                    try send(exchange)
+                    try exchange.endData()
+                } catch is Exchange.Dropped {}
             }
             while true {
                 switch try exchange.next() {
@@ -131,11 +134,13 @@ package final class MachineClient: Sendable {
         }
     }
 
-    /// Sends a file as the data of a request.
-    func send(_ path: String, over exchange: Exchange, isPack: Bool) throws {
-        let bytes = try FileSending.send(path) { try exchange.send($0) }
-        counts.add(bytes, isPack: isPack)
+    /// Sends a pack of commits as the data of a request.
+    func send(pack path: String, over exchange: Exchange) throws {
+        counts.add(try FileSending.send(path) { try exchange.send($0) }, isPack: true)
     }
+
+    /// Counts what was sent for stored outputs.
+    func count(outputs bytes: Int) { counts.add(bytes, isPack: false) }
 }
 
 /// What was sent over a connection.

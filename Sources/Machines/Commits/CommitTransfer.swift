@@ -48,7 +48,7 @@ package struct CommitTransfer: Sendable {
         try await onOwnThread {
             _ = try machine.ask(
                 .pack(repository: mirror, commit: hex), Done.self,
-                send: { try machine.send(pack, over: $0, isPack: true) })
+                send: { try machine.send(pack: pack, over: $0) })
         }
     }
 

@@ -104,12 +104,7 @@ struct OpenRemotePlace: OpenPlace {
 
     func restore(_ outputs: StoredOutputs, inPlaceOf stale: StaleOutputs) throws {
         try asEngine {
-            let known = try machine.ask(.hasOutputs(sha256: outputs.sha256), HasOutputs.self)
-            if !known.isThere {
-                _ = try machine.ask(
-                    .outputs(sha256: outputs.sha256), Done.self,
-                    send: { try machine.send(outputs.path, over: $0, isPack: false) })
-            }
+            try OutputSending(outputs: outputs, machine: machine).send()
             _ = try machine.ask(.restore(sha256: outputs.sha256, inPlaceOf: stale), Done.self)
         }
     }

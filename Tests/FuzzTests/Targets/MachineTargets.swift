@@ -3,6 +3,8 @@ import MachineProtocol
 import Pipeline
 import TestBasics
 
+@testable import TestShards
+
 extension FuzzTarget {
     static let machines: [FuzzTarget] = [
         .pure("frames", corpus: { MachineCorpus.frames }) { bytes, random in
@@ -35,6 +37,28 @@ extension FuzzTarget {
             if case .run(let order) = request, let attempt = try? order.attempt() {
                 try demand(!attempt.label.utf8.contains(UInt8(ascii: "/")), "a label that names another folder")
             }
+        },
+        .pure("pieces", limit: 2 << 20, corpus: { [PieceList([PieceList.Piece([1, 2])]).bytes] }) { bytes, random in
+            func pieces(_ size: Int) -> [[UInt8]] {
+                var (cutter, found, rest) = (PieceCutter(), [[UInt8]](), bytes[...])
+                while !rest.isEmpty {
+                    rest.prefix(size).withUnsafeBytes { cutter.cut($0) { found.append($0) } }
+                    rest = rest.dropFirst(size)
+                }
+                cutter.finish { found.append($0) }
+                return found
+            }
+            let whole = pieces(max(bytes.count, 1))
+            try demand(whole.flatMap { $0 } == bytes, "pieces are not the bytes that were cut")
+            try demand(whole == pieces(1 + random.below(100_000)), "how the bytes come decides where they are cut")
+            try demand(PieceList(bytes).map { $0.bytes == bytes } ?? true, "a list of pieces is another one")
+        },
+        .pure("test-list", corpus: { [Array("b\r\n\n a \na::b[1]\n".utf8)] }) { bytes, random in
+            guard let list = try? TestList(bytes).tests else { return }
+            try demand(!list.isEmpty && Set(list).count == list.count, "a test is listed twice")
+            let known = list.prefix(50).map { KnownTest(suite: "s", name: $0, seconds: Double(random.below(100))) }
+            let parts = ListedTests.parts(of: list, among: 1 + random.below(9), knowing: known)
+            try demand(parts.flatMap { $0 }.sorted() == list.sorted(), "a test is in no part, or in two")
         },
     ]
 }

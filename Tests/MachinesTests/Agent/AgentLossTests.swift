@@ -4,6 +4,7 @@ import MachineProtocol
 import Pipeline
 import Sandbox
 import Synchronization
+import SystemCalls
 import TestBasics
 import TestSupport
 import Testing

@@ -138,6 +138,33 @@ import Testing
                 == ["2.git"])
     }
 
+    @Test func `a mirror with too many packs is replaced, and one that nobody used is removed`() async throws {
+        let bench = try await MachineBench.make()
+        let first = try await bench.repository.commit(["a": "one\n"], "one")
+        func passes(_ commit: String) async throws -> Int {
+            try await bench.withMachine(at: commit) { place, client in
+                let outcome = await run([.shell("s", "cat a")], bench.setting(place, run: commit))
+                #expect(outcome.verdict == .passed, "\(outcome.reason)")
+                return client.sent.packs
+            }
+        }
+        _ = try await passes(first)
+        #expect(try await passes(first) == 0)
+        let files = FileManager.default
+        let mirrors = "\(bench.agentFolder)/mirrors"
+        for number in 0...200 {
+            try Data().write(to: URL(fileURLWithPath: "\(mirrors)/repository/1.git/objects/pack/pack-\(number).pack"))
+        }
+        // As if it were of a repository that was removed long ago.
+        try files.copyItem(atPath: "\(mirrors)/repository", toPath: "\(mirrors)/old")
+        _ = try await ExternalCommand("find", ["\(mirrors)/old", "-exec", "touch", "-t", "202001010000", "{}", "+"])
+            .run()
+        #expect(try await passes(first) > 0)
+        #expect(try files.contentsOfDirectory(atPath: "\(mirrors)/repository") == ["2.git"])
+        #expect(try await passes(first) == 0)
+        #expect(try files.contentsOfDirectory(atPath: mirrors) == ["repository"])
+    }
+
     @Test func `stored outputs are sent once`() async throws {
         let bench = try await MachineBench.make()
         let commit = try await commit(bench)

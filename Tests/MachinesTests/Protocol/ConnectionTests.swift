@@ -56,6 +56,23 @@ import Testing
         }
     }
 
+    @Test func `a sender stops when the other side has replied without reading on`() async throws {
+        let (one, other) = try pair()
+        let serving = try server(other) { exchange, _ in try exchange.reply("no") }
+        let client = try client(one)
+        try await onOwnThread {
+            let exchange = try client.begin("send")
+            #expect(throws: Exchange.Dropped.self) {
+                try exchange.send([UInt8](repeating: 7, count: 3 * Exchange.window))
+            }
+            let end = try self.reply(of: exchange)
+            #expect(end.reply == "no")
+            exchange.finish()
+        }
+        client.close(ConnectionEnd(.ended, "is over"))
+        serving.close(ConnectionEnd(.ended, "is over"))
+    }
+
     @Test func `many exchanges go on at once`() async throws {
         let (one, other) = try pair()
         let serving = try server(other) { exchange, name in
