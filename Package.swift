@@ -435,6 +435,11 @@ let package = Package(
         .target(name: "MCP", swiftSettings: settings),
         .target(name: "MergeQueue", swiftSettings: settings),
         .target(name: "MachinePool", dependencies: ["Pipeline"], swiftSettings: settings),
+        // What travels to another machine: `script/bench machines`.
+        .executableTarget(
+            name: "machine-transfer",
+            dependencies: ["Concurrency", "Git", "MachineProtocol", "Machines", "Results", "Sandbox"],
+            swiftSettings: settings),
         .target(
             name: "TestShards",
             dependencies: [

@@ -29,7 +29,10 @@ let areas = [
         "Sources/Settings", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Tests/ControlTests",
         "Tests/Support", "Tests/TestBasics"
     ),
-    Area("crash-reports", "Sources/CrashReports", "Sources/ForeignText", "Tests/CrashReportsTests", "Tests/TestBasics"),
+    Area(
+        "crash-reports", "Sources/CLinux", "Sources/CrashReports", "Sources/ForeignText", "Tests/CrashReportsTests",
+        "Tests/TestBasics"
+    ),
     Area(
         "daemon-log", "Sources/DaemonLog", "Sources/Pipeline", "Sources/Results", "Sources/TerminalText",
         "Tests/DaemonLogTests", "docs"
@@ -47,9 +50,9 @@ let areas = [
         "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
         "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles",
         "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText",
-        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/DaemonSettingsTests",
-        "Tests/Support", "Tests/TestBasics", "docs"
+        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl",
+        "Tests/DaemonSettingsTests", "Tests/Support", "Tests/TestBasics", "docs"
     ),
     Area(
         "daemon", "Sources/AgentWork", "Sources/AppStore", "Sources/Archive", "Sources/CAllocator", "Sources/CGit",
@@ -62,9 +65,9 @@ let areas = [
         "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox",
         "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles", "Sources/Store",
         "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText", "Sources/Tasks",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/DaemonTests", "Tests/RunSamples",
-        "Tests/Support", "Tests/TestBasics"
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/DaemonTests",
+        "Tests/RunSamples", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "delivery", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -92,8 +95,8 @@ let areas = [
         "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
         "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles",
         "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText",
-        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
+        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
         "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support", "Tests/TestBasics", "Tests/TestForge",
         "script", "workflows"
     ),
@@ -129,11 +132,11 @@ let areas = [
         "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
         "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles",
         "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText",
-        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests",
-        "Tests/Support", "Tests/TestBasics"
+        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
+        "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
     ),
-    Area("foreign-text", "Sources/ForeignText", "Tests/ForeignTextTests"),
+    Area("foreign-text", "Sources/CLinux", "Sources/ForeignText", "Tests/ForeignTextTests"),
     Area(
         "forges", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/ChangeOpening",
         "Sources/Concurrency", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/ForeignText",
@@ -151,10 +154,11 @@ let areas = [
         "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
         "Sources/Sandbox", "Sources/Settings", "Sources/Signing", "Sources/StateFiles", "Sources/Store",
         "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/stepinit", "Sources/swift-reader", "Tests/CrashReportsTests",
-        "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support",
-        "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests", "script"
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Sources/swift-reader",
+        "Tests/CrashReportsTests", "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests",
+        "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
+        "Tests/TestReportsTests", "script"
     ),
     Area(
         "git", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Tests/GitFixture",
@@ -174,17 +178,18 @@ let areas = [
         "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox",
         "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles", "Sources/Store",
         "Sources/SystemCalls", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/LandingTests", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces",
+        "Tests/LandingTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "machine-links", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/ForeignText", "Sources/Git", "Sources/MachineLinks", "Sources/MachinePool", "Sources/MachineProtocol",
-        "Sources/Machines", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules",
-        "Sources/ProofKeys", "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/MachineLinksTests", "Tests/TestBasics", "script"
+        "Sources/ForeignText", "Sources/Git", "Sources/MachineAgent", "Sources/MachineLinks", "Sources/MachinePool",
+        "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder",
+        "Sources/PlanRules", "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl-agent",
+        "Sources/stepinit", "Tests/MachineLinksTests", "Tests/Support", "Tests/TestBasics", "script"
     ),
     Area(
         "machine-list", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
@@ -230,9 +235,9 @@ let areas = [
         "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
         "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles",
         "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText",
-        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/Support", "Tests/TestBasics",
-        "Tests/pipectlTests"
+        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/Support",
+        "Tests/TestBasics", "Tests/pipectlTests"
     ),
     Area("pipeline", "Sources/Pipeline", "Sources/PlanRules", "Tests/PipelineTests", "Tests/TestBasics"),
     Area(
@@ -285,9 +290,9 @@ let areas = [
         "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
         "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
         "Sources/Signing", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/Tasks",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/RunSamples", "Tests/RunningTests",
-        "Tests/Support", "Tests/TestBasics"
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/RunSamples",
+        "Tests/RunningTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "sandbox", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -330,13 +335,13 @@ let areas = [
         "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
         "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing",
         "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TaskService", "Sources/Tasks",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/RunSamples", "Tests/TaskServiceTests",
-        "Tests/TestBasics"
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/RunSamples",
+        "Tests/TaskServiceTests", "Tests/TestBasics"
     ),
     Area(
-        "tasks", "Sources/CrashReports", "Sources/ForeignText", "Sources/Pipeline", "Sources/Results", "Sources/Tasks",
-        "Sources/TerminalText", "Tests/TasksTests", "Tests/TestBasics"
+        "tasks", "Sources/CLinux", "Sources/CrashReports", "Sources/ForeignText", "Sources/Pipeline",
+        "Sources/Results", "Sources/Tasks", "Sources/TerminalText", "Tests/TasksTests", "Tests/TestBasics"
     ),
     Area(
         "task-text", "Sources/Pipeline", "Sources/Results", "Sources/TaskText", "Sources/TerminalText",
@@ -350,6 +355,18 @@ let areas = [
     Area(
         "test-reports", "Sources/CLinux", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Pipeline",
         "Sources/Results", "Sources/TerminalText", "Sources/TestReports", "Tests/TestBasics", "Tests/TestReportsTests"
+    ),
+    Area(
+        "test-shards", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
+        "Sources/ChangeOpening", "Sources/Concurrency", "Sources/Control", "Sources/CrashReports", "Sources/DaemonLog",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges",
+        "Sources/Git", "Sources/LandedChanges", "Sources/Listening", "Sources/MachinePool", "Sources/Masking",
+        "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/Tasks", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/Support", "Tests/TestBasics",
+        "Tests/TestShardsTests"
     ),
     Area(
         "watching", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
