@@ -6,10 +6,12 @@ let release = Workflow("release", on: .merge(into: "main")) {
     let resolve = Step("resolve", run: "swift package resolve")
         .network(.allowed)
     let buildTests = Step("build the tests", needs: resolve, run: "script/test --build")
+        .timeout(.hours(2))
     let tests = areaTests(needs: buildTests)
 
     // Builds for release, and packs it with sorted entries, without owners, dated by the commit.
     let package = Step("package", needs: tests, run: "script/package")
+        .timeout(.hours(3))
         .idempotent()
         .artifacts("dist/*.tar.gz", "dist/*.deb")
     let version = Release(
