@@ -130,11 +130,12 @@ let package = Package(
             name: "ProofKeys", dependencies: ["Diagnostics", "ForeignText", "Pipeline", "Results", "Sandbox"],
             swiftSettings: settings),
         .target(name: "PlanOrder", dependencies: ["Pipeline", "Results"], swiftSettings: settings),
+        .target(name: "StepSlots", dependencies: ["Pipeline", "Sandbox"], swiftSettings: settings),
         .target(
             name: "Engine",
             dependencies: [
                 "Concurrency", "Diagnostics", "Masking", "Pipeline", "PlanOrder", "ProofKeys", "Results", "Sandbox",
-                "TerminalText", "TestReports",
+                "StepSlots", "TerminalText", "TestReports",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -194,7 +195,8 @@ let package = Package(
             dependencies: [
                 "AgentWork", "Archive", "Concurrency", "Control", "DaemonLog", "Delivery", "Engine", "Evaluating",
                 "Git", "MCP", "Masking", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Sandbox",
-                "Secrets", "StateFiles", "Store", "Tasks", "TerminalText", "TestIntegrity", "TestShards", "Watching",
+                "Secrets", "StateFiles", "StepSlots", "Store", "Tasks", "TerminalText", "TestIntegrity", "TestShards",
+                "Watching",
                 "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -259,9 +261,11 @@ let package = Package(
                 "AppStore", "Archive", "CAllocator", "Concurrency", "CrashReports", "Control", "DaemonLog", "Delivery",
                 "Diagnostics", "TaskService", "Tasks",
                 "Engine",
-                "Evaluating", "ForgeConnection", "Forges", "Listening", "Git", "LandedChanges", "Landing", "MergeQueue",
+                "Evaluating", "ForgeConnection", "Forges", "Listening", "Git", "LandedChanges", "Landing",
+                "MachineList", "MergeQueue",
                 "Pages", "Pipeline", "Preparing", "ProofKeys",
-                "Reports", "Results", "Running", "Sandbox", "Secrets", "StateFiles", "Store", "SystemCalls",
+                "Reports", "Results", "Running", "Sandbox", "Secrets", "StepSlots", "StateFiles", "Store",
+                "SystemCalls",
                 "TerminalText",
                 "Watching", "WorkflowPrograms", "Workspaces",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -301,7 +305,7 @@ let package = Package(
         .target(
             name: "MachineLinks",
             dependencies: [
-                "Concurrency", "Machines", "Results", "Sandbox", "SystemCalls", "TerminalText",
+                "Concurrency", "MachinePool", "Machines", "Results", "Sandbox", "SystemCalls", "TerminalText",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: settings),
@@ -450,7 +454,7 @@ let package = Package(
         .target(
             name: "MachineList",
             dependencies: [
-                "MachineLinks", "MachinePool", "MachineProtocol", "Machines", "Pipeline", "StateFiles",
+                "Control", "MachineLinks", "MachinePool", "MachineProtocol", "Machines", "Pipeline", "StateFiles",
             ],
             swiftSettings: settings),
         // Drives the choice of machines with made-up runs: `script/bench machines`.
@@ -464,7 +468,8 @@ let package = Package(
         .target(
             name: "Client",
             dependencies: [
-                "Archive", "Control", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "Pipeline",
+                "Archive", "Control", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "MachineList",
+                "Pipeline",
                 "Preparing",
                 "Reports", "Results", "Sandbox", "StateFiles", "Store", "SystemCalls", "TaskText", "TerminalText",
                 "Watching",
@@ -596,7 +601,7 @@ let package = Package(
         .testTarget(
             name: "AgentWorkTests",
             dependencies: [
-                "AgentWork", "Concurrency", "Engine", "MCP", "Pipeline", "Results", "Sandbox", "stepinit",
+                "AgentWork", "Concurrency", "Engine", "MCP", "Pipeline", "Results", "Sandbox", "StepSlots", "stepinit",
                 "SystemCalls",
                 "TestBasics", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -690,7 +695,7 @@ let package = Package(
             name: "EngineTests",
             dependencies: [
                 "Concurrency", "Engine", "Masking", "Pipeline", "PlanOrder", "ProofKeys", "Results", "Sandbox",
-                "stepinit", "TestBasics", "TestSupport",
+                "stepinit", "StepSlots", "TestBasics", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             exclude: ["Places/machine.py"], swiftSettings: settings),
@@ -698,7 +703,7 @@ let package = Package(
             name: "MachinesTests",
             dependencies: [
                 "Concurrency", "Engine", "Git", "MachineProtocol", "Machines", "Masking", "Pipeline", "pipectl-agent",
-                "Results", "Sandbox", "stepinit", "SystemCalls", "TestBasics", "TestSupport", "Workspaces",
+                "Results", "Sandbox", "stepinit", "StepSlots", "SystemCalls", "TestBasics", "TestSupport", "Workspaces",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -741,7 +746,8 @@ let package = Package(
             name: "WorkspacesTests",
             dependencies: [
                 "CLinux", "Concurrency", "DaemonLog", "Engine", "Git", "Pipeline", "Results", "Sandbox", "StateFiles",
-                "stepinit", "Store", "SystemCalls", "TestBasics", "TestSupport", "WorkflowPrograms", "Workspaces",
+                "stepinit", "StepSlots", "Store", "SystemCalls", "TestBasics", "TestSupport", "WorkflowPrograms",
+                "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -782,9 +788,10 @@ let package = Package(
             name: "RunningTests",
             dependencies: [
                 "AgentWork", "Archive", "Concurrency", "Control", "Delivery", "Engine", "Evaluating", "Git", "Masking",
-                "Pipeline", "Preparing", "ProofKeys", "Results", "Running", "RunSamples", "Sandbox", "Secrets",
+                "MachineList", "Pipeline", "Preparing", "ProofKeys", "Results", "Running", "RunSamples", "Sandbox", "Secrets",
                 "StateFiles",
-                "stepinit", "Store", "Tasks", "TestBasics", "TestSupport", "Watching", "WorkflowPrograms", "Workspaces",
+                "StepSlots", "stepinit", "Store", "Tasks", "TestBasics", "TestSupport", "Watching", "WorkflowPrograms",
+                "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
@@ -834,7 +841,8 @@ let package = Package(
         .testTarget(
             name: "MachineLinksTests",
             dependencies: [
-                "Concurrency", "MachineLinks", "Machines", "pipectl-agent", "Sandbox", "stepinit", "SystemCalls",
+                "Concurrency", "MachineLinks", "MachinePool", "Machines", "pipectl-agent", "Sandbox", "stepinit",
+                "SystemCalls",
                 "TestBasics", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -857,8 +865,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "DaemonLog", "pipectl", "Pipeline", "Reports", "Results", "Settings", "stepinit", "Store",
-                "swift-reader", "TestBasics", "TestForge", "TestSupport",
+                "DaemonLog", "pipectl", "pipectl-agent", "Pipeline", "Reports", "Results", "Settings", "stepinit",
+                "Store", "swift-reader", "TestBasics", "TestForge", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             exclude: ["Escape/probe.c"], swiftSettings: settings),

@@ -16,6 +16,7 @@ import Git
 public import Logging
 public import Results
 import Secrets
+import StepSlots
 import Store
 import ForgeConnection
 import Forges

@@ -1,6 +1,6 @@
 import Foundation
 package import MachineLinks
-import MachinePool
+package import MachinePool
 import MachineProtocol
 import Machines
 package import Pipeline
@@ -39,8 +39,8 @@ package struct NewMachine: Sendable {
     /// Removes a machine, and its key unless another one has the same address.
     package static func forget(_ name: String, in list: MachineList) throws {
         let (machine, isAddressUsed) = try list.remove(name)
-        if case .ssh = machine.address, !isAddressUsed {
-            try KnownHosts(list.knownHosts).remove(SSHAddress(machine.address.description))
+        if case .ssh(let address) = machine.address, !isAddressUsed {
+            try KnownHosts(list.knownHosts).remove(address)
         }
     }
 

@@ -1,33 +1,27 @@
-/// How a machine is reached: by ssh, or through a Slurm cluster.
+/// How a machine is reached: not at all, since the daemon is on it; by ssh; or through a Slurm cluster.
 package enum MachineAddress: Sendable, Hashable, Codable, CustomStringConvertible {
-    case ssh(user: String?, host: String, port: Int?)
+    /// The machine of the daemon.
+    case here
+    case ssh(SSHAddress)
     /// A cluster, or one partition of it.
     case slurm(partition: String?)
 
     /// Reads `ssh://user@host:port`, `slurm` or `slurm://PARTITION`; nil for anything else.
-    ///
-    /// The parts become arguments of `ssh` and `sbatch`, so none can begin with a dash or contain more than names do.
     package init?(_ text: String) {
         if text == "slurm" {
             self = .slurm(partition: nil)
-        } else if let partition = text.rest(after: "slurm://") {
+        } else if text.hasPrefix("slurm://") {
+            let partition = String(text.dropFirst("slurm://".count))
             guard partition.isPlainName else { return nil }
             self = .slurm(partition: partition)
-        } else if let rest = text.rest(after: "ssh://") {
-            var place = rest[...]
-            var user: String?
-            if let at = place.lastIndex(of: "@") {
-                user = String(place[..<at])
-                place = place[place.index(after: at)...]
-            }
-            guard let (host, port) = Self.hostAndPort(place), user?.isPlainName ?? true else { return nil }
-            self = .ssh(user: user, host: host, port: port)
+        } else if text.hasPrefix("ssh://"), let address = try? SSHAddress(text) {
+            self = .ssh(address)
         } else {
             return nil
         }
     }
 
-    /// Reads what ``description`` wrote.
+    /// Reads what ``description`` wrote of a machine that is not this one.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
@@ -45,9 +39,8 @@ package enum MachineAddress: Sendable, Hashable, Codable, CustomStringConvertibl
 
     package var description: String {
         switch self {
-        case .ssh(let user, let host, let port):
-            "ssh://" + (user.map { $0 + "@" } ?? "") + (host.contains(":") ? "[\(host)]" : host)
-                + (port.map { ":\($0)" } ?? "")
+        case .here: "this machine"
+        case .ssh(let address): address.description
         case .slurm(let partition): "slurm" + (partition.map { "://" + $0 } ?? "")
         }
     }
@@ -55,40 +48,18 @@ package enum MachineAddress: Sendable, Hashable, Codable, CustomStringConvertibl
     /// A name for the machine if it is given none: the first part of the host, or the partition.
     package var usualName: String {
         switch self {
-        case .ssh(_, let host, _):
-            host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
-                ? host.replacing(":", with: "-") : host.prefix { $0 != "." }.lowercased()
+        case .here: "this machine"
+        case .ssh(let address):
+            address.host.contains(":") || address.host.allSatisfy { $0.isNumber || $0 == "." }
+                ? address.host.replacing(":", with: "-") : address.host.prefix { $0 != "." }.lowercased()
         case .slurm(let partition): partition?.lowercased() ?? "slurm"
         }
-    }
-
-    private static func hostAndPort(_ text: Substring) -> (String, Int?)? {
-        var host = text
-        var rest = text[text.endIndex...]
-        if text.first == "[" {
-            guard let end = text.firstIndex(of: "]") else { return nil }
-            host = text[text.index(after: text.startIndex)..<end]
-            rest = text[text.index(after: end)...]
-            guard host.contains(":"), host.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) else { return nil }
-        } else {
-            host = text.prefix { $0 != ":" }
-            rest = text[host.endIndex...]
-            guard String(host).isPlainName else { return nil }
-        }
-        guard !rest.isEmpty else { return (String(host), nil) }
-        let digits = rest.dropFirst()
-        guard rest.first == ":", digits.utf8.allSatisfy({ (48...57).contains($0) }), let port = Int(digits),
-            (1...65_535).contains(port)
-        else { return nil }
-        return (String(host), port)
     }
 }
 
 extension String {
-    fileprivate func rest(after start: String) -> String? { hasPrefix(start) ? String(dropFirst(start.count)) : nil }
-
-    /// Whether it can be the name of a user, host, partition or machine: 1 to 200 letters, digits, `-`, `_` and `.`, of
-    /// which the first is a letter or digit.
+    /// Whether it can be the name of a partition or machine: 1 to 200 letters, digits, `-`, `_` and `.`, of which the
+    /// first is a letter, a digit or `_`.
     package var isPlainName: Bool {
         func isWord(_ byte: UInt8) -> Bool {
             (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)

@@ -16,11 +16,17 @@ package struct MachineObstacle: Sendable, Equatable, CustomStringConvertible {
     package var code: Code
     /// What is needed, and what keeps each machine, at most ten of them, from being used.
     package var description: String
+
+    /// Whether waiting does not help.
+    package var isFinal: Bool { code == .noMachines || code == .noneFits }
 }
 
 extension MachinePool {
     /// Why no machine can take a run with these needs now; nil if one can.
-    package func obstacle(to needs: MachineNeeds) -> MachineObstacle? {
+    ///
+    /// - Parameter scope: The machines that come into question.
+    package func obstacle(to needs: MachineNeeds, within scope: MachineScope = .all) -> MachineObstacle? {
+        let entries = entries.filter { scope.contains($0.machine.name) }
         let wanted = needs.isEmpty ? "A run" : "A run on \(needs.words.joined(separator: ", "))"
         guard !entries.isEmpty else {
             return MachineObstacle(
@@ -39,8 +45,8 @@ extension MachinePool {
         if fitting.isEmpty {
             return MachineObstacle(
                 code: .noneFits,
-                description: "\(wanted) fits on no machine (\(list)). Add one that offers it, or change what the step "
-                    + "needs.")
+                description: "\(wanted) fits on no machine (\(list)). `pipectl machines add ssh://user@host` adds one "
+                    + "that offers it; or change what the steps ask for by .on, .cpus or .memory.")
         }
         if ready.isEmpty {
             return MachineObstacle(

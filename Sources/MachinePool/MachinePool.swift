@@ -30,7 +30,7 @@ package struct MachinePool: Sendable {
 
     private struct Waiter: Sendable {
         var run: WaitingRun
-        /// The index of its needs in ``kinds``.
+        /// The index of its demand in ``kinds``.
         var kind: Int
         /// Its place in the order.
         var rank: Double
@@ -41,17 +41,17 @@ package struct MachinePool: Sendable {
         var hasHeld = false
     }
 
-    /// Runs with the same needs.
+    /// Runs with the same demand.
     private struct Kind: Sendable {
-        var needs: MachineNeeds
+        var demand: Demand
         /// The machines that could run it if they were free.
         var machines: [Int]
         /// By machine, whether it is one of ``machines``.
         var fits: [Bool]
 
-        init(_ needs: MachineNeeds, among entries: [Entry]) {
-            self.needs = needs
-            fits = entries.map { $0.machine.missing(needs).isEmpty }
+        init(_ demand: Demand, among entries: [Entry]) {
+            self.demand = demand
+            fits = entries.map { demand.fits($0.machine) }
             machines = fits.indices.filter { [fits] in fits[$0] }
         }
     }
@@ -61,7 +61,7 @@ package struct MachinePool: Sendable {
     private(set) var entries: [Entry] = []
     private var places: [String: Int] = [:]
     private var kinds: [Kind] = []
-    private var kindOf: [MachineNeeds: Int] = [:]
+    private var kindOf: [Demand: Int] = [:]
     /// By rank.
     private var waiters: [Waiter] = []
     /// The machines that have each snapshot.
@@ -97,7 +97,7 @@ package struct MachinePool: Sendable {
             entry.refresh()
             entries.append(entry)
         }
-        kinds = kinds.map { Kind($0.needs, among: entries) }
+        kinds = kinds.map { Kind($0.demand, among: entries) }
     }
 
     /// Forgets a machine.
@@ -111,7 +111,7 @@ package struct MachinePool: Sendable {
         for (key, has) in snapshots {
             snapshots[key] = Set(has.compactMap { $0 == index ? nil : $0 > index ? $0 - 1 : $0 })
         }
-        kinds = kinds.map { Kind($0.needs, among: entries) }
+        kinds = kinds.map { Kind($0.demand, among: entries) }
         return left
     }
 
@@ -137,9 +137,11 @@ package struct MachinePool: Sendable {
 
     /// Puts a run into the order.
     package mutating func enqueue(_ run: WaitingRun) {
+        // Demands that nobody has any more are forgotten.
+        if waiters.isEmpty { (kinds, kindOf) = ([], [:]) }
         let rank = max(time, lastRank[run.owner] ?? time) + max(run.seconds, 0.001)
         lastRank[run.owner] = rank
-        let waiter = Waiter(run: run, kind: kind(of: run.needs), rank: rank)
+        let waiter = Waiter(run: run, kind: kind(of: run.demand), rank: rank)
         // Behind those of the same rank.
         var (low, high) = (0, waiters.count)
         while low < high {
@@ -147,6 +149,15 @@ package struct MachinePool: Sendable {
             if waiters[middle].rank <= rank { low = middle + 1 } else { high = middle }
         }
         waiters.insert(waiter, at: low)
+    }
+
+    /// Notes that a run is on a machine although nobody asked whether there is room for it.
+    ///
+    /// - Parameter now: As for ``next(now:)``.
+    package mutating func occupy(_ name: String, by run: WaitingRun, now: Double) {
+        guard let index = places[name] else { return }
+        entries[index].runs[run.id] = Held(needs: run.needs, end: now + max(run.seconds, 0))
+        entries[index].refresh()
     }
 
     /// Takes a run out of the order.
@@ -221,11 +232,11 @@ package struct MachinePool: Sendable {
     }
 
     private func room(for kind: Int, among open: [Bool]) -> [Int] {
-        kinds[kind].machines.filter { open[$0] && entries[$0].free.fits(kinds[kind].needs) }
+        kinds[kind].machines.filter { open[$0] && entries[$0].free.fits(kinds[kind].demand.needs) }
     }
 
-    /// The best machine for a run: one with a snapshot, then one that offers the least beyond what the run needs, so that
-    /// rare machines stay free for those that need them; then the one with the most room.
+    /// The best machine for a run: one with a snapshot, then that of the daemon, then one that offers the least beyond
+    /// what the run needs, so that rare machines stay free for those that need them; then the one with the most room.
     private func choice(of waiter: Int, among room: [Int]) -> Choice {
         let run = waiters[waiter].run
         let warm = snapshots[run.snapshot]
@@ -235,6 +246,8 @@ package struct MachinePool: Sendable {
         }
         func isBetter(_ a: Int, _ b: Int) -> Bool {
             // An entry is not copied here: this is asked thousands of times for one decision.
+            let (isHere, isOtherHere) = (entries[a].machine.address == .here, entries[b].machine.address == .here)
+            if isHere != isOtherHere { return isHere }
             let (first, second) = (entries[a].machine.traits.count, entries[b].machine.traits.count)
             return first != second ? first < second : entries[a].free.slots > entries[b].free.slots
         }
@@ -271,7 +284,7 @@ package struct MachinePool: Sendable {
 
     /// The machine that will be the first to have room for this kind, if its runs end as expected.
     private func soonest(for kind: Int) -> Int? {
-        let needs = kinds[kind].needs
+        let needs = kinds[kind].demand.needs
         func time(_ index: Int) -> Double {
             var free = entries[index].free
             for held in entries[index].runs.values.sorted(by: { $0.end < $1.end }) {
@@ -284,10 +297,10 @@ package struct MachinePool: Sendable {
             .map { (index: $0, time: time($0)) }.min { $0.time < $1.time }?.index
     }
 
-    private mutating func kind(of needs: MachineNeeds) -> Int {
-        if let known = kindOf[needs] { return known }
-        kindOf[needs] = kinds.count
-        kinds.append(Kind(needs, among: entries))
+    private mutating func kind(of demand: Demand) -> Int {
+        if let known = kindOf[demand] { return known }
+        kindOf[demand] = kinds.count
+        kinds.append(Kind(demand, among: entries))
         return kinds.count - 1
     }
 }

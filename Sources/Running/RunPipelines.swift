@@ -8,10 +8,11 @@ import WorkflowPrograms
 import Archive
 import TestShards
 package import Delivery
-package import Engine
+import Engine
 import Foundation
 package import Logging
 package import Results
+package import StepSlots
 
 /// Creates the phases of runs and connects them.
 package struct RunPipelines: Sendable {

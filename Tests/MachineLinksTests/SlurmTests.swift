@@ -54,7 +54,7 @@ import Testing
         #expect(options.contains("--time=2"))
         #expect(options.contains("--cpus-per-task=4"))
         #expect(options.contains("--mem=8000M"))
-        for pair in [["-J", "pipectl-12-2"], ["-C", "linux&gpu"]] {
+        for pair in [["-J", "pipectl-box-12-2"], ["-C", "linux&gpu"]] {
             #expect(zip(options, options.dropFirst()).contains { [$0, $1] == pair })
         }
     }

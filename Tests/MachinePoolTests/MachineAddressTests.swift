@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct MachineAddressTests {
     @Test(arguments: [
-        "ssh://mini.local", "ssh://ci@mini.local", "ssh://ci@10.0.0.7:2222", "ssh://[fd00::7]:22", "slurm",
+        "ssh://mini.local", "ssh://ci@mini.local", "ssh://ci@10.0.0.7:2222", "ssh://[fd00::7]:2222", "slurm",
         "slurm://ci",
     ])
     func `an address is read and written`(text: String) throws {

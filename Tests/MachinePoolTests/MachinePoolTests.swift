@@ -7,7 +7,7 @@ import Testing
         _ name: String, _ traits: [MachineTrait] = [.linux], cpus: Int = 8, memory: Int = 16 << 30, slots: Int = 1
     ) -> Machine {
         Machine(
-            name: name, address: .ssh(user: nil, host: name, port: nil), traits: traits, cpus: cpus, memory: memory,
+            name: name, address: .slurm(partition: name), traits: traits, cpus: cpus, memory: memory,
             slots: slots)
     }
 
@@ -29,6 +29,38 @@ import Testing
         #expect(pool.next(now: 1)?.run == 2)
         #expect(pool.waiting == 1)
         #expect(pool.obstacle(to: MachineNeeds(cpus: 9))?.code == .noneFits)
+    }
+
+    @Test func `a run may be bound to a machine, or kept from some`() {
+        var pool = MachinePool([machine("a"), machine("b")])
+        var bound = run(1)
+        bound.scope = .only("b")
+        var kept = run(2)
+        kept.scope = .allBut(["a"])
+        pool.enqueue(bound)
+        pool.enqueue(kept)
+        pool.enqueue(run(3))
+        #expect(pool.next(now: 0) == Assignment(run: 1, machine: "b", isWarm: false))
+        #expect(pool.next(now: 0)?.run == 3)
+        #expect(pool.next(now: 0) == nil)
+        #expect(pool.obstacle(to: MachineNeeds(), within: kept.scope)?.code == .busy)
+        pool.end(1)
+        #expect(pool.next(now: 1) == Assignment(run: 2, machine: "b", isWarm: false))
+        #expect(pool.obstacle(to: MachineNeeds(), within: .allBut(["a", "b"]))?.isFinal == true)
+    }
+
+    @Test func `the daemon's machine comes first, and may have more runs than it has slots`() {
+        let here = Machine(
+            name: "here", address: .here, traits: [.linux, .label("x"), .label("y")], cpus: 2, memory: 1 << 30)
+        var pool = MachinePool([machine("a", slots: 9), here])
+        pool.enqueue(run(1))
+        #expect(pool.next(now: 0)?.machine == "here")
+        pool.occupy("here", by: run(2), now: 0)
+        pool.end(1)
+        pool.enqueue(run(3))
+        #expect(pool.next(now: 0)?.machine == "a")
+        pool.end(2)
+        #expect(pool.free(on: "here")?.slots == 1)
     }
 
     @Test func `machines that few runs can use stay free for them`() {

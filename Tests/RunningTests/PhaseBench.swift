@@ -12,6 +12,7 @@ import Foundation
 import Git
 import Logging
 import Pipeline
+import StepSlots
 import Testing
 
 import Concurrency

@@ -5,6 +5,7 @@ import Foundation
 import Git
 import Pipeline
 import SystemPackage
+import StepSlots
 import Testing
 
 import Concurrency

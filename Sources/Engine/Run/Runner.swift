@@ -1,6 +1,7 @@
 package import Concurrency
 package import Pipeline
 import Results
+package import StepSlots
 
 /// Runs a plan: one task for each step, at most as many at a time as there are slots.
 package struct Runner: Sendable {
@@ -34,7 +35,8 @@ package struct Runner: Sendable {
             outcome.isAllEnded = isAllEnded
             return outcome
         } catch {
-            return Runner.unstartable(plan, "the run's folder can't be made: \(error)")
+            let reason = (error as? PlaceProblem)?.reason ?? "the run's folder can't be made: \(error)"
+            return Runner.unstartable(plan, reason)
         }
     }
 

@@ -1,5 +1,6 @@
 import Pipeline
 import PlanOrder
+import StepSlots
 
 /// The queue of one run's steps for the daemon's slots, in the order in which they are to start.
 struct StepQueue: Sendable {

@@ -3,6 +3,7 @@ import Results
 import Foundation
 import Pipeline
 import SystemPackage
+import StepSlots
 
 #if canImport(Glibc)
     import Glibc

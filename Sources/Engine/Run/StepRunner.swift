@@ -2,6 +2,7 @@ import Concurrency
 import Pipeline
 import PlanOrder
 import Results
+import StepSlots
 
 /// Runs the steps of one plan at a place.
 struct StepRunner: Sendable {

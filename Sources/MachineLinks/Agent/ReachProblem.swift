@@ -6,8 +6,6 @@ package struct ReachProblem: Error, Sendable, Equatable, CustomStringConvertible
         package let rawValue: String
         package init(rawValue: String) { self.rawValue = rawValue }
 
-        /// An address is not of the form that ssh takes.
-        package static let badAddress = Code(rawValue: "bad-address")
         /// `ssh`, `srun` or another program of this machine is missing.
         package static let missingProgram = Code(rawValue: "missing-program")
 

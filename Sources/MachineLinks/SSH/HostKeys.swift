@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+package import MachinePool
 import Results
 import Sandbox
 

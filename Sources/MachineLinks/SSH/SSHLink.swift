@@ -1,3 +1,4 @@
+package import MachinePool
 package import Machines
 import Sandbox
 

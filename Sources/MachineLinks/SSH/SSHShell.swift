@@ -1,3 +1,4 @@
+import MachinePool
 import Sandbox
 
 #if canImport(Glibc)

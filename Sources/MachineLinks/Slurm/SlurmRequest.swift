@@ -1,9 +1,9 @@
 /// What a run asks Slurm for.
 package struct SlurmRequest: Sendable, Equatable {
-    /// The name by which the allocation is found again: `pipectl-RUN-ATTEMPT`.
+    /// The name by which the allocation is found again: `pipectl-OWNER-RUN-ATTEMPT`.
     package let name: String
     /// Names the pipectl that asks, so that two of them do not end each other's allocations.
-    package var owner: String
+    package let owner: String
     /// Features that the node must have.
     package var labels: [String]
     package var cpus: Int
@@ -18,7 +18,7 @@ package struct SlurmRequest: Sendable, Equatable {
         run: Int64, attempt: Int, owner: String, labels: [String] = [], cpus: Int = 1, memory: Int? = nil,
         limit: Duration, partition: String? = nil
     ) {
-        name = "pipectl-\(run)-\(attempt)"
+        name = "pipectl-\(owner)-\(run)-\(attempt)"
         self.owner = owner
         self.labels = labels
         self.cpus = cpus

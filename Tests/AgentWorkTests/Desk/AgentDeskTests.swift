@@ -12,6 +12,7 @@
     import SystemPackage
     import TestBasics
     import TestSupport
+    import StepSlots
     import Testing
 
     /// An agent in a real sandbox, which has no network but what its desk offers.

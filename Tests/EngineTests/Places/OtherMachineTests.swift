@@ -7,6 +7,7 @@ import Sandbox
 import Synchronization
 import SystemPackage
 import TestSupport
+import StepSlots
 import Testing
 
 @testable import Engine

@@ -3,6 +3,7 @@ import Concurrency
 import Foundation
 import Pipeline
 import Synchronization
+import StepSlots
 import Testing
 
 @testable import Results

@@ -1,6 +1,7 @@
 import Foundation
 @testable import Results
 import Pipeline
+import StepSlots
 import Testing
 
 @testable import Engine

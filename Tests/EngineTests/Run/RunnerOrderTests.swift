@@ -2,6 +2,7 @@ import Concurrency
 import Foundation
 import Pipeline
 import PlanOrder
+import StepSlots
 import Testing
 
 @testable import Results

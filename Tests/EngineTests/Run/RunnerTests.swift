@@ -5,6 +5,7 @@ import Synchronization
 import SystemPackage
 import TestBasics
 import TestSupport
+import StepSlots
 import Testing
 
 @testable import Results

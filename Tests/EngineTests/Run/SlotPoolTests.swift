@@ -1,4 +1,5 @@
 import Pipeline
+import StepSlots
 import Testing
 
 @testable import Engine
@@ -47,6 +48,27 @@ extension SlotPool {
         pool.release([])
         #expect(pool.takeNow([]))
         #expect(!pool.takeNow([]))
+    }
+
+    @Test func `other machines have slots of their own, and the resources of all`() async {
+        let pool = SlotPool(slots: 1)
+        var other: SlotPool? = pool.elsewhere(slots: 2)
+        #expect(await pool.acquire([]))
+        #expect(pool.obstacle(to: []) == "the slot is busy")
+        #expect(other?.obstacle(to: []) == nil)
+        #expect(other?.takeNow([use("r")]) == true)
+        #expect(other?.takeNow([use("r")]) == false, "there is one r for all machines")
+        #expect(other?.takeNow([]) == true)
+        #expect(other?.takeNow([]) == false)
+        // Whoever waits for the slot of one machine does not keep the others from theirs.
+        let ticket = pool.reserve([use("r")], turn: SlotPool.Turn(run: 7, place: 0))
+        other?.release([use("r")])
+        #expect(other?.takeNow([use("r")]) == true)
+        #expect(!pool.isGranted(ticket))
+        other?.release([use("r")])
+        other = nil
+        pool.release([])
+        #expect(pool.isGranted(ticket))
     }
 
     @Test func `a ticket that was given up before is not waited for`() async {

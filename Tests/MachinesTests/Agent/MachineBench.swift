@@ -3,6 +3,7 @@ import Foundation
 import Git
 import MachineProtocol
 import Pipeline
+import StepSlots
 import Sandbox
 import Synchronization
 import SystemPackage

@@ -48,8 +48,8 @@ struct MachinesAdd: AsyncParsableCommand {
         let folder = try state.folder()
         try folder.create()
         let list = MachineList(folder)
-        if case .ssh = machine.address {
-            let new = NewMachine(list, try SSHAddress(address), environment: ProcessInfo.processInfo.environment)
+        if case .ssh(let address) = machine.address {
+            let new = NewMachine(list, address, environment: ProcessInfo.processInfo.environment)
             machine = try wish.machine(offering: await look(new, folder))
         }
         try list.add(machine)

@@ -1,3 +1,8 @@
+/// Why a text is no address of a machine, as a sentence.
+package struct AddressProblem: Error, Sendable, Equatable, CustomStringConvertible {
+    package let description: String
+}
+
 /// The address of a machine that is reached by ssh: `ssh://user@host:port`, of which only the host is needed.
 package struct SSHAddress: Hashable, Sendable, CustomStringConvertible {
     /// Nil for the user that ssh takes: that of this process.
@@ -8,13 +13,11 @@ package struct SSHAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads `ssh://user@host:port`, `user@host`, or `ssh://[2001:db8::1]`.
     ///
-    /// - Throws: ``ReachProblem`` with `badAddress`.
-    package init(_ text: String) throws(ReachProblem) {
-        func refused(_ why: String) -> ReachProblem {
-            ReachProblem(
-                .badAddress,
-                "\"\(ReachProblem.lastWords(of: text))\" is no address for ssh: \(why). Write ssh://user@host or ssh://user@host:port."
-            )
+    /// The parts become arguments of `ssh`, so none can begin with a dash or contain more than names do.
+    package init(_ text: String) throws(AddressProblem) {
+        func refused(_ why: String) -> AddressProblem {
+            AddressProblem(
+                description: "That is no address for ssh: \(why). Write ssh://user@host or ssh://user@host:port.")
         }
         let scheme = "ssh://"
         var rest = text.hasPrefix(scheme) ? text.dropFirst(scheme.count) : Substring(text)
@@ -30,8 +33,8 @@ package struct SSHAddress: Hashable, Sendable, CustomStringConvertible {
         var ending: Substring?
         if rest.hasPrefix("["), let close = rest.firstIndex(of: "]") {
             let address = rest[rest.index(after: rest.startIndex)..<close]
-            guard Self.isSafe(address, beside: ":.%") else {
-                throw refused("the address in brackets has other characters")
+            guard Self.isSafe(address, beside: ":.%"), address.contains(":") else {
+                throw refused("what is in brackets is no address")
             }
             host = String(address)
             let after = rest[rest.index(after: close)...]
@@ -48,7 +51,9 @@ package struct SSHAddress: Hashable, Sendable, CustomStringConvertible {
             port = 22
             return
         }
-        guard let number = Int(ending), (1...65_535).contains(number) else { throw refused("the port is none") }
+        guard ending.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(ending),
+            (1...65_535).contains(number)
+        else { throw refused("the port is none") }
         port = number
     }
 
@@ -59,7 +64,7 @@ package struct SSHAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The host as files of known hosts name it.
-    var knownName: String { port == 22 ? host : "[\(host)]:\(port)" }
+    package var knownName: String { port == 22 ? host : "[\(host)]:\(port)" }
 
     package var description: String {
         let written = host.contains(":") ? "[\(host)]" : host

@@ -1,21 +1,26 @@
 public import Pipeline
 import Sandbox
-
 import Synchronization
 
 /// The slots and named resources of the daemon, shared by the steps of all runs.
 ///
 /// Waiters are served in the order of their arrival, except that one that waits for a taken resource does not hold up
 /// others that don't need it. Among the steps of one run, the run's own order decides: see ``Turn``.
+///
+/// Steps on other machines have slots of their own, see ``elsewhere(slots:)``, and share the resources.
 public final class SlotPool: Sendable {
     /// The run that asks, and the rank of the step within it. A step may overtake steps of its own run, never those of
     /// another run.
-    struct Turn: Sendable {
-        var run: Int
-        var place: Int
+    package struct Turn: Sendable {
+        package var run: Int
+        package var place: Int
+
+        package init(run: Int, place: Int) { (self.run, self.place) = (run, place) }
     }
 
     private struct Waiter {
+        /// Whose slot it waits for.
+        var site: Int
         var turn: Turn
         var uses: [String: Need]
         /// Nil until somebody waits.
@@ -29,7 +34,9 @@ public final class SlotPool: Sendable {
     }
 
     private struct State {
-        var freeSlots: Int
+        /// By site; that of this machine is 0.
+        var freeSlots: [Int: Int]
+        var lastSite = 0
         var used: [String: Int] = [:]
         /// By ticket, in the order of arrival.
         var waiters: [Int: Waiter] = [:]
@@ -43,7 +50,15 @@ public final class SlotPool: Sendable {
     /// The number of steps that may run at a time.
     public let slots: Int
     private let capacities: [String: Int]
-    private let state: Mutex<State>
+    private let site: Int
+    private let shared: Shared
+
+    /// What all sites have in common.
+    private final class Shared: Sendable {
+        let state: Mutex<State>
+
+        init(_ state: State) { self.state = Mutex(state) }
+    }
 
     /// - Parameters:
     ///   - slots: The number of steps that may run at a time, at least 1; capped by the number of file descriptors, see
@@ -52,14 +67,36 @@ public final class SlotPool: Sendable {
     public init(slots: Int, capacities: [String: Int] = [:]) {
         self.slots = max(min(slots, OpenFiles.stepsThatFit), 1)
         self.capacities = capacities
-        state = Mutex(State(freeSlots: self.slots))
+        site = 0
+        shared = Shared(State(freeSlots: [0: self.slots]))
+    }
+
+    private init(slots: Int, site: Int, of pool: SlotPool) {
+        (self.slots, self.site) = (slots, site)
+        (capacities, shared) = (pool.capacities, pool.shared)
+    }
+
+    /// The same resources with other slots, for the steps of one run on another machine.
+    package func elsewhere(slots: Int) -> SlotPool {
+        let site = shared.state.withLock { state in
+            state.lastSite += 1
+            state.freeSlots[state.lastSite] = max(slots, 1)
+            return state.lastSite
+        }
+        return SlotPool(slots: max(slots, 1), site: site, of: self)
+    }
+
+    deinit {
+        if site != 0 { shared.state.withLock { $0.freeSlots[site] = nil } }
     }
 
     /// Why a step that uses `uses` can't start now, as a sentence; nil if it can.
     public func obstacle(to uses: [ResourceUse]) -> String? {
         let needs = needs(of: uses)
-        return state.withLock { state in
-            if state.freeSlots == 0 { return slots == 1 ? "the slot is busy" : "all \(slots) slots are busy" }
+        return shared.state.withLock { state in
+            if state.freeSlots[site] ?? 0 <= 0 {
+                return slots == 1 ? "the slot is busy" : "all \(slots) slots are busy"
+            }
             let missing = needs.keys.sorted().first { name in
                 needs[name].map { !SlotPool.fits($0, name, state) } ?? false
             }
@@ -79,7 +116,7 @@ public final class SlotPool: Sendable {
     public func release(_ uses: [ResourceUse]) {
         let needs = needs(of: uses)
         serve { state in
-            state.freeSlots += 1
+            state.freeSlots[site]? += 1
             for (name, need) in needs { state.used[name, default: 0] -= need.units }
         }
     }
@@ -87,13 +124,13 @@ public final class SlotPool: Sendable {
     /// Adds a step to the queue. Its task may start to wait later.
     ///
     /// - Returns: The ticket for ``wait(_:)``, which must be called unless ``giveUp(_:)`` was called before.
-    func reserve(_ uses: [ResourceUse], turn: Turn) -> Int {
+    package func reserve(_ uses: [ResourceUse], turn: Turn) -> Int {
         let needs = needs(of: uses)
         var ticket = 0
         serve { state in
             state.nextNumber += 1
             ticket = state.nextNumber
-            state.waiters[ticket] = Waiter(turn: turn, uses: needs, continuation: nil)
+            state.waiters[ticket] = Waiter(site: site, turn: turn, uses: needs, continuation: nil)
             state.queue.append(ticket)
             SlotPool.settle(&state)
         }
@@ -101,12 +138,12 @@ public final class SlotPool: Sendable {
     }
 
     /// Whether a reservation was granted already.
-    func isGranted(_ ticket: Int) -> Bool { state.withLock { $0.granted.contains(ticket) } }
+    package func isGranted(_ ticket: Int) -> Bool { shared.state.withLock { $0.granted.contains(ticket) } }
 
     /// Waits until the ticket is granted (true) or ``giveUp(_:)`` is called, now or earlier (false).
-    func wait(_ ticket: Int) async -> Bool {
+    package func wait(_ ticket: Int) async -> Bool {
         await withCheckedContinuation { continuation in
-            let isGranted: Bool? = state.withLock { state in
+            let isGranted: Bool? = shared.state.withLock { state in
                 if state.granted.remove(ticket) != nil { return true }
                 guard state.waiters[ticket] != nil else { return false }
                 state.waiters[ticket]?.continuation = continuation
@@ -129,18 +166,18 @@ public final class SlotPool: Sendable {
     }
 
     /// The number of waiters.
-    var waiting: Int { state.withLock { $0.waiters.count } }
+    package var waiting: Int { shared.state.withLock { $0.waiters.count } }
 
     /// A number that no other run of this pool has.
-    func takeRunNumber() -> Int {
-        state.withLock { state in
+    package func takeRunNumber() -> Int {
+        shared.state.withLock { state in
             state.nextNumber += 1
             return state.nextNumber
         }
     }
 
     /// Wakes a waiter without granting its ticket. It has no effect on a ticket that was granted.
-    func giveUp(_ ticket: Int) {
+    package func giveUp(_ ticket: Int) {
         var waiter: Waiter?
         // The waiter may have been the one that kept others from a resource, so others may be served now.
         serve { state in
@@ -165,29 +202,31 @@ public final class SlotPool: Sendable {
     }
 
     private static func fits(_ needs: [String: Need], _ state: State) -> Bool {
-        state.freeSlots > 0 && needs.allSatisfy { fits($1, $0, state) }
+        needs.allSatisfy { fits($1, $0, state) }
     }
 
-    private static func take(_ needs: [String: Need], _ state: inout State) {
-        state.freeSlots -= 1
+    private static func take(_ needs: [String: Need], at site: Int, _ state: inout State) {
+        state.freeSlots[site]? -= 1
         for (name, need) in needs { state.used[name, default: 0] += need.units }
     }
 
     /// Changes the state, then wakes all waiters whose ticket is granted by that.
     private func serve(after change: (inout State) -> Void) {
-        let served = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
+        let served = shared.state.withLock { state -> [CheckedContinuation<Bool, Never>] in
             change(&state)
             var served: [CheckedContinuation<Bool, Never>] = []
             var wantedBefore: Set<String> = []
             var position = state.firstInQueue
-            while position < state.queue.count && state.freeSlots > 0 {
+            while position < state.queue.count && state.freeSlots.values.contains(where: { $0 > 0 }) {
                 defer { position += 1 }
                 guard let waiter = state.waiters[state.queue[position]] else {
                     if position == state.firstInQueue { state.firstInQueue += 1 }
                     continue
                 }
+                // Whoever waits for a slot of one machine does not hold up those on others.
+                if state.freeSlots[waiter.site] ?? 0 <= 0 { continue }
                 if wantedBefore.isDisjoint(with: waiter.uses.keys), SlotPool.fits(waiter.uses, state) {
-                    SlotPool.take(waiter.uses, &state)
+                    SlotPool.take(waiter.uses, at: waiter.site, &state)
                     state.waiters[state.queue[position]] = nil
                     if position == state.firstInQueue { state.firstInQueue += 1 }
                     if let continuation = waiter.continuation {
