@@ -194,7 +194,8 @@ let package = Package(
             name: "Running",
             dependencies: [
                 "AgentWork", "Archive", "Concurrency", "Control", "DaemonLog", "Delivery", "Engine", "Evaluating",
-                "Git", "MCP", "Masking", "Pipeline", "Preparing", "ProofKeys", "Reports", "Results", "Sandbox",
+                "Git", "MCP", "Masking", "Pipeline", "Placing", "Preparing", "ProofKeys", "Reports", "Results",
+                "Sandbox",
                 "Secrets", "StateFiles", "StepSlots", "Store", "Tasks", "TerminalText", "TestIntegrity", "TestShards",
                 "Watching",
                 "WorkflowPrograms", "Workspaces",
@@ -263,7 +264,7 @@ let package = Package(
                 "Engine",
                 "Evaluating", "ForgeConnection", "Forges", "Listening", "Git", "LandedChanges", "Landing",
                 "MachineList", "MergeQueue",
-                "Pages", "Pipeline", "Preparing", "ProofKeys",
+                "Pages", "Pipeline", "Placing", "Preparing", "ProofKeys",
                 "Reports", "Results", "Running", "Sandbox", "Secrets", "StepSlots", "StateFiles", "Store",
                 "SystemCalls",
                 "TerminalText",
@@ -457,6 +458,15 @@ let package = Package(
                 "Control", "MachineLinks", "MachinePool", "MachineProtocol", "Machines", "Pipeline", "StateFiles",
             ],
             swiftSettings: settings),
+        .target(
+            name: "Placing",
+            dependencies: [
+                "Concurrency", "Control", "DaemonLog", "Engine", "MachineLinks", "MachineList", "MachinePool",
+                "Machines",
+                "Pipeline", "Results", "Sandbox", "StateFiles", "Workspaces",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
         // Drives the choice of machines with made-up runs: `script/bench machines`.
         .executableTarget(name: "pool-simulation", dependencies: ["MachinePool"], swiftSettings: settings),
         .target(
@@ -619,12 +629,19 @@ let package = Package(
             dependencies: ["MachineLinks", "MachineList", "MachinePool", "Pipeline", "StateFiles", "TestBasics"],
             swiftSettings: settings),
         .testTarget(
+            name: "PlacingTests",
+            dependencies: [
+                "Concurrency", "Control", "Engine", "Git", "MachineList", "MachinePool", "Machines", "Pipeline", "Placing",
+                "Results", "StateFiles", "TestBasics", "Workspaces", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "MachinePoolTests", dependencies: ["MachinePool", "Pipeline"], swiftSettings: settings),
         .testTarget(
             name: "TestShardsTests",
             dependencies: [
-                "Concurrency", "Engine", "Pipeline", "PlanRules", "Preparing", "Results", "stepinit", "TestBasics",
-                "TestShards", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+                "Concurrency", "Engine", "Pipeline", "PlanRules", "Preparing", "Results", "stepinit", "StepSlots",
+                "TestBasics", "TestShards", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
             ], swiftSettings: settings),
         .testTarget(name: "MergeQueueTests", dependencies: ["MergeQueue", "TestBasics"], swiftSettings: settings),
         .testTarget(
@@ -788,7 +805,7 @@ let package = Package(
             name: "RunningTests",
             dependencies: [
                 "AgentWork", "Archive", "Concurrency", "Control", "Delivery", "Engine", "Evaluating", "Git", "Masking",
-                "MachineList", "Pipeline", "Preparing", "ProofKeys", "Results", "Running", "RunSamples", "Sandbox", "Secrets",
+                "MachineList", "Pipeline", "Placing", "Preparing", "ProofKeys", "Results", "Running", "RunSamples", "Sandbox", "Secrets",
                 "StateFiles",
                 "StepSlots", "stepinit", "Store", "Tasks", "TestBasics", "TestSupport", "Watching", "WorkflowPrograms",
                 "Workspaces",

@@ -6,16 +6,17 @@ let areas = [
         "agent-work", "Sources/AgentWork", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
         "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/ProofKeys",
-        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestReports", "Sources/stepinit", "Tests/AgentWorkTests", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/StepSlots", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Sources/stepinit",
+        "Tests/AgentWorkTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "app-store", "Sources/AppStore", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
         "Sources/ForgeConnection", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder",
         "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Signing",
-        "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Tests/AppStoreTests", "Tests/TestBasics"
+        "Sources/StepSlots", "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Tests/AppStoreTests",
+        "Tests/TestBasics"
     ),
     Area(
         "archive", "Sources/Archive", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -46,13 +47,14 @@ let areas = [
         "Sources/Git", "Sources/LandedChanges", "Sources/Landing", "Sources/Listening", "Sources/MCP",
         "Sources/MachineLinks", "Sources/MachineList", "Sources/MachinePool", "Sources/MachineProtocol",
         "Sources/Machines", "Sources/Masking", "Sources/MergeQueue", "Sources/PageMarkup", "Sources/Pages",
-        "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
-        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText",
-        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl",
-        "Tests/DaemonSettingsTests", "Tests/Support", "Tests/TestBasics", "docs"
+        "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing",
+        "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
+        "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing",
+        "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages",
+        "Sources/TaskService", "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/pipectl", "Tests/DaemonSettingsTests", "Tests/Support", "Tests/TestBasics",
+        "docs"
     ),
     Area(
         "daemon", "Sources/AgentWork", "Sources/AppStore", "Sources/Archive", "Sources/CAllocator", "Sources/CGit",
@@ -60,22 +62,23 @@ let areas = [
         "Sources/CrashReports", "Sources/Daemon", "Sources/DaemonLog", "Sources/Delivery", "Sources/Diagnostics",
         "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges",
         "Sources/Git", "Sources/LandedChanges", "Sources/Landing", "Sources/Listening", "Sources/MCP",
-        "Sources/MachinePool", "Sources/Masking", "Sources/MergeQueue", "Sources/PageMarkup", "Sources/Pages",
-        "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
-        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox",
-        "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText", "Sources/Tasks",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/DaemonTests",
-        "Tests/RunSamples", "Tests/Support", "Tests/TestBasics"
+        "Sources/MachineLinks", "Sources/MachineList", "Sources/MachinePool", "Sources/MachineProtocol",
+        "Sources/Machines", "Sources/Masking", "Sources/MergeQueue", "Sources/PageMarkup", "Sources/Pages",
+        "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing",
+        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
+        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles",
+        "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService",
+        "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
+        "Tests/DaemonTests", "Tests/RunSamples", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "delivery", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/ForgeConnection",
         "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/ProofKeys",
-        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Signing", "Sources/Store",
-        "Sources/TerminalText", "Sources/TestReports", "Tests/DeliveryTests", "Tests/PublishOnce", "Tests/TestBasics",
-        "Tests/TestForge"
+        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Signing", "Sources/StepSlots",
+        "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Tests/DeliveryTests", "Tests/PublishOnce",
+        "Tests/TestBasics", "Tests/TestForge"
     ),
     Area(
         "diagnostics", "Sources/CLinux", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Pipeline",
@@ -89,23 +92,24 @@ let areas = [
         "Sources/Daemon", "Sources/DaemonLog", "Sources/DaemonSettings", "Sources/Delivery", "Sources/Diagnostics",
         "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges",
         "Sources/Git", "Sources/LandedChanges", "Sources/Landing", "Sources/Listening", "Sources/MCP",
-        "Sources/MachineLinks", "Sources/MachineList", "Sources/MachinePool", "Sources/MachineProtocol",
-        "Sources/Machines", "Sources/Masking", "Sources/MergeQueue", "Sources/PageMarkup", "Sources/Pages",
-        "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
-        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText",
-        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
-        "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support", "Tests/TestBasics", "Tests/TestForge",
-        "script", "workflows"
+        "Sources/MachineAgent", "Sources/MachineLinks", "Sources/MachineList", "Sources/MachinePool",
+        "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/MergeQueue", "Sources/PageMarkup",
+        "Sources/Pages", "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules",
+        "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
+        "Sources/Signing", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/pipectl-agent",
+        "Sources/stepinit", "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support", "Tests/TestBasics",
+        "Tests/TestForge", "script", "workflows"
     ),
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git",
         "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/ProofKeys", "Sources/Reports",
-        "Sources/Results", "Sources/Sandbox", "Sources/Store", "Sources/TerminalText", "Sources/TestReports",
-        "Sources/stepinit", "Tests/EngineTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Results", "Sources/Sandbox", "Sources/StepSlots", "Sources/Store", "Sources/TerminalText",
+        "Sources/TestReports", "Sources/stepinit", "Tests/EngineTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "evaluating", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
@@ -114,10 +118,10 @@ let areas = [
         "Sources/ForgeConnection", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Listening",
         "Sources/MachinePool", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules",
         "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
-        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Sources/swift-reader",
-        "Tests/EvaluatingTests", "Tests/RunSamples", "Tests/Support", "Tests/TestBasics"
+        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store",
+        "Sources/SystemCalls", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
+        "Sources/swift-reader", "Tests/EvaluatingTests", "Tests/RunSamples", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "fault", "Sources/AgentTools", "Sources/AgentWork", "Sources/AppStore", "Sources/Archive",
@@ -128,13 +132,14 @@ let areas = [
         "Sources/Git", "Sources/LandedChanges", "Sources/Landing", "Sources/Listening", "Sources/MCP",
         "Sources/MachineLinks", "Sources/MachineList", "Sources/MachinePool", "Sources/MachineProtocol",
         "Sources/Machines", "Sources/Masking", "Sources/MergeQueue", "Sources/PageMarkup", "Sources/Pages",
-        "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
-        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText",
-        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
-        "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing",
+        "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
+        "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing",
+        "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages",
+        "Sources/TaskService", "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area("foreign-text", "Sources/CLinux", "Sources/ForeignText", "Tests/ForeignTextTests"),
     Area(
@@ -152,12 +157,12 @@ let areas = [
         "Sources/MCP", "Sources/MachinePool", "Sources/MachineProtocol", "Sources/Masking", "Sources/PageMarkup",
         "Sources/Pages", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing",
         "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
-        "Sources/Sandbox", "Sources/Settings", "Sources/Signing", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Sources/swift-reader",
-        "Tests/CrashReportsTests", "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests",
-        "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
+        "Sources/Sandbox", "Sources/Settings", "Sources/Signing", "Sources/StateFiles", "Sources/StepSlots",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskText", "Sources/Tasks",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
+        "Sources/swift-reader", "Tests/CrashReportsTests", "Tests/DiagnosticsTests", "Tests/FuzzTests",
+        "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
         "Tests/TestReportsTests", "script"
     ),
     Area(
@@ -173,13 +178,14 @@ let areas = [
         "Sources/ChangeOpening", "Sources/Concurrency", "Sources/Control", "Sources/CrashReports", "Sources/DaemonLog",
         "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
         "Sources/ForgeConnection", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Landing",
-        "Sources/Listening", "Sources/MCP", "Sources/MachinePool", "Sources/Masking", "Sources/MergeQueue",
-        "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
+        "Sources/Listening", "Sources/MCP", "Sources/MachineLinks", "Sources/MachineList", "Sources/MachinePool",
+        "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline",
+        "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
         "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox",
-        "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Tests/LandingTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles", "Sources/StepSlots",
+        "Sources/Store", "Sources/SystemCalls", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Tests/LandingTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "machine-links", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
@@ -187,9 +193,10 @@ let areas = [
         "Sources/ForeignText", "Sources/Git", "Sources/MachineAgent", "Sources/MachineLinks", "Sources/MachinePool",
         "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder",
         "Sources/PlanRules", "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
-        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl-agent",
-        "Sources/stepinit", "Tests/MachineLinksTests", "Tests/Support", "Tests/TestBasics", "script"
+        "Sources/Settings", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces",
+        "Sources/pipectl-agent", "Sources/stepinit", "Tests/MachineLinksTests", "Tests/Support", "Tests/TestBasics",
+        "script"
     ),
     Area(
         "machine-list", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
@@ -197,8 +204,9 @@ let areas = [
         "Sources/ForeignText", "Sources/Git", "Sources/MachineLinks", "Sources/MachineList", "Sources/MachinePool",
         "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder",
         "Sources/PlanRules", "Sources/ProofKeys", "Sources/Results", "Sources/Sandbox", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/MachineListTests", "Tests/TestBasics"
+        "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/MachineListTests",
+        "Tests/TestBasics"
     ),
     Area("machine-pool", "Sources/MachinePool", "Sources/Pipeline", "Tests/MachinePoolTests"),
     Area(
@@ -207,9 +215,9 @@ let areas = [
         "Sources/ForeignText", "Sources/Git", "Sources/MachineAgent", "Sources/MachinePool", "Sources/MachineProtocol",
         "Sources/Machines", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules",
         "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl-agent", "Sources/stepinit",
-        "Tests/MachinesTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl-agent",
+        "Sources/stepinit", "Tests/MachinesTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area("masking", "Sources/Masking", "Tests/MaskingTests", "Tests/TestBasics"),
     Area("mcp", "Sources/MCP", "Tests/MCPTests"),
@@ -231,15 +239,25 @@ let areas = [
         "Sources/Git", "Sources/LandedChanges", "Sources/Landing", "Sources/Listening", "Sources/MCP",
         "Sources/MachineLinks", "Sources/MachineList", "Sources/MachinePool", "Sources/MachineProtocol",
         "Sources/Machines", "Sources/Masking", "Sources/MergeQueue", "Sources/PageMarkup", "Sources/Pages",
-        "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup",
-        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText",
-        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/Support",
-        "Tests/TestBasics", "Tests/pipectlTests"
+        "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing",
+        "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
+        "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing",
+        "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages",
+        "Sources/TaskService", "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/pipectl", "Tests/Support", "Tests/TestBasics", "Tests/pipectlTests"
     ),
     Area("pipeline", "Sources/Pipeline", "Sources/PlanRules", "Tests/PipelineTests", "Tests/TestBasics"),
+    Area(
+        "placing", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
+        "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
+        "Sources/Git", "Sources/MachineLinks", "Sources/MachineList", "Sources/MachinePool", "Sources/MachineProtocol",
+        "Sources/Machines", "Sources/Masking", "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder",
+        "Sources/PlanRules", "Sources/ProofKeys", "Sources/Results", "Sources/Sandbox", "Sources/Settings",
+        "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/PlacingTests",
+        "Tests/TestBasics"
+    ),
     Area(
         "plan-order", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/DaemonLog",
         "Sources/Git", "Sources/Pipeline", "Sources/PlanOrder", "Sources/Reports", "Sources/Results", "Sources/Store",
@@ -252,17 +270,18 @@ let areas = [
         "Sources/Git", "Sources/LandedChanges", "Sources/Listening", "Sources/MachinePool", "Sources/Masking",
         "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
         "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/Tasks", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/stepinit", "Tests/PreparingTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/Tasks",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/PreparingTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area(
         "project-setup", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git",
         "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProjectSetup",
-        "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Store",
-        "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms", "Tests/ProjectSetupTests",
-        "Tests/Support", "Tests/TestBasics", "docs"
+        "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/StepSlots",
+        "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms",
+        "Tests/ProjectSetupTests", "Tests/Support", "Tests/TestBasics", "docs"
     ),
     Area(
         "proof-keys", "Sources/CLinux", "Sources/Concurrency", "Sources/Diagnostics", "Sources/ForeignText",
@@ -286,11 +305,12 @@ let areas = [
         "Sources/ChangeOpening", "Sources/Concurrency", "Sources/Control", "Sources/CrashReports", "Sources/DaemonLog",
         "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating", "Sources/ForeignText",
         "Sources/ForgeConnection", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Listening",
-        "Sources/MCP", "Sources/MachinePool", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder",
+        "Sources/MCP", "Sources/MachineLinks", "Sources/MachineList", "Sources/MachinePool", "Sources/MachineProtocol",
+        "Sources/Machines", "Sources/Masking", "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder",
         "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
         "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/Signing", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/Tasks",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
+        "Sources/Signing", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
+        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
         "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/RunSamples",
         "Tests/RunningTests", "Tests/Support", "Tests/TestBasics"
     ),
@@ -304,9 +324,9 @@ let areas = [
         "secrets", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git",
         "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/ProofKeys", "Sources/Reports",
-        "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Tests/SecretsTests", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/StateFiles", "Sources/StepSlots",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Tests/SecretsTests",
+        "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "settings", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/DaemonLog", "Sources/Git",
@@ -330,12 +350,13 @@ let areas = [
         "Sources/CLooseObjects", "Sources/ChangeOpening", "Sources/Concurrency", "Sources/Control",
         "Sources/CrashReports", "Sources/DaemonLog", "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine",
         "Sources/Evaluating", "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges", "Sources/Git",
-        "Sources/LandedChanges", "Sources/Landing", "Sources/Listening", "Sources/MCP", "Sources/MachinePool",
-        "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules",
+        "Sources/LandedChanges", "Sources/Landing", "Sources/Listening", "Sources/MCP", "Sources/MachineLinks",
+        "Sources/MachineList", "Sources/MachinePool", "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking",
+        "Sources/MergeQueue", "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules",
         "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
         "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TaskService", "Sources/Tasks",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
+        "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TaskService",
+        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
         "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/RunSamples",
         "Tests/TaskServiceTests", "Tests/TestBasics"
     ),
@@ -363,10 +384,10 @@ let areas = [
         "Sources/Git", "Sources/LandedChanges", "Sources/Listening", "Sources/MachinePool", "Sources/Masking",
         "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
         "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/Tasks", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/Support", "Tests/TestBasics",
-        "Tests/TestShardsTests"
+        "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/Tasks",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/Support",
+        "Tests/TestBasics", "Tests/TestShardsTests"
     ),
     Area(
         "watching", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
@@ -374,15 +395,15 @@ let areas = [
         "Sources/ForeignText", "Sources/Git", "Sources/LandedChanges", "Sources/MachinePool", "Sources/Masking",
         "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProofKeys", "Sources/RefHints",
         "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/Support", "Tests/TestBasics",
-        "Tests/WatchingTests"
+        "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/Support",
+        "Tests/TestBasics", "Tests/WatchingTests"
     ),
     Area(
         "workflow-programs", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
         "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProjectSetup", "Sources/ProofKeys",
-        "Sources/Results", "Sources/Sandbox", "Sources/TerminalText", "Sources/TestReports",
+        "Sources/Results", "Sources/Sandbox", "Sources/StepSlots", "Sources/TerminalText", "Sources/TestReports",
         "Sources/WorkflowPrograms", "Tests/TestBasics", "Tests/WorkflowProgramsTests", "docs", "workflows"
     ),
     Area(
@@ -390,8 +411,8 @@ let areas = [
         "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
         "Sources/ForeignText", "Sources/Git", "Sources/MachinePool", "Sources/Masking", "Sources/Pipeline",
         "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProofKeys", "Sources/Reports", "Sources/Results",
-        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Sources/stepinit", "Tests/Support", "Tests/TestBasics", "Tests/WorkspacesTests"
+        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/stepinit", "Tests/Support", "Tests/TestBasics", "Tests/WorkspacesTests"
     ),
 ]

@@ -56,7 +56,7 @@ extension Toolbox {
             if let behind = detail.behind { others["queued_behind"] = .integer(behind) }
             var steps: [JSON] = []
             if let live = detail.live {
-                others["phase"] = .string(live.phase.rawValue)
+                others["phase"] = .string(live.progress)
                 steps = live.steps.map { step in
                     Self.step(
                         step.record,

@@ -81,7 +81,7 @@ package enum HelpExamples {
             ("pipectl open 22 --step 'unit tests' -- ls -l build", "a command instead"),
         ],
         "fix": [("pipectl fix 22", ""), ("pipectl fix 22 --patch | git am", "applies the fix that passed")],
-        "machines": [("pipectl machines", "what they offer, and why one is not used")],
+        "machines": [("pipectl machines", "what they offer and run, and why one is not used")],
         "machines list": [("pipectl machines list --json", "")],
         "machines add": [
             ("pipectl machines add ssh://ci@mini.local --label xcode-26", "asks whether the host key is right"),

@@ -12,6 +12,7 @@ import Forges
 import Foundation
 import Git
 import Logging
+import Placing
 public import Results
 import ServiceLifecycle
 import Store
@@ -54,6 +55,7 @@ extension Daemon {
         } else {
             log.info("sandbox: \(sandboxing.description); limits: \(sandboxing.limits)", metadata: .code(.sandboxFound))
         }
+        await cancelAllocations()
         let socket = try state.folder.prepareSocket()
         var limits = DaemonLimits()
         // A task brings its files, as base64.
@@ -85,6 +87,15 @@ extension Daemon {
         await archive.export()
         await backups.backUpIfDue()
         await backups.checkpoint()
+    }
+
+    /// Cancels what an earlier daemon left at Slurm, before a run asks for an allocation again.
+    private func cancelAllocations() async {
+        let names = try? await ListedMachines(state.folder, stepInit: tools.stepInit).cancelLeftovers()
+        guard let names, !names.isEmpty else { return }
+        log.notice(
+            "cancelled \(names.joined(separator: ", ")) at Slurm, left by a pipectl that was killed",
+            metadata: .code(.leftoversRemoved))
     }
 
     /// Services that wait for news of repositories.
@@ -128,6 +139,7 @@ extension Daemon {
     private func maintenance() -> [any Service] {
         let machine = MachineWatch(
             health: health, queue: queue, watchers: watchers, workspaces: workspaces,
+            placement: work.execution.pipelines.placement,
             memory: IdleMemory(index: state.index, health: health, board: board))
         let sandboxPool = SandboxPool(state: state.folder, folders: options.folders, log: log) { [tools] in
             await tools.sandboxing()

@@ -14,6 +14,8 @@ import Delivery
 import Engine
 import Git
 public import Logging
+import MachineList
+import Placing
 public import Results
 import Secrets
 import StepSlots
@@ -56,7 +58,10 @@ public final class Daemon: Sendable {
         let state = try await OpenState(folder, purpose: purpose, log: log)
         tools = try BuildTools(folder: folder, options: options, executable: executable)
         workspaces = WorkspaceStores(folder, options, log: log)
-        let scheduler = Scheduler(index: state.index, limit: options.runs)
+        let placement = Placement(MachineList(folder), slots: options.runs, log: log)
+        await placement.refresh()
+        let scheduler = Scheduler(
+            index: state.index, limit: options.runs, otherSlots: { placement.otherSlots })
         health = Health(
             folder: folder.path, wantedBytes: options.keptFreeBytes, reserve: state.reserve, log: log,
             onRoom: { scheduler.wakeUp() })
@@ -93,7 +98,8 @@ public final class Daemon: Sendable {
         let pipelines = RunPipelines(
             state: state, options: options, tools: tools,
             pool: SlotPool(slots: options.slots, capacities: options.capacities), workspaces: workspaces,
-            monitor: RunMonitor(live: board, events: scheduler.events, scheduler: scheduler),
+            monitor: RunMonitor(
+                live: board, events: scheduler.events, scheduler: scheduler, placement: placement),
             waiters: ApprovalWaiters(), delivery: delivery,
             bundle: { try await bundles.bundle($0) },
             trials: TaskTrials(
@@ -219,7 +225,7 @@ extension RequestHandler {
             proofs: proofs,
             status: StatusQuery(
                 index: index, board: queue.board, watchers: repositories.watchers, approvals: approvals, tools: tools,
-                folder: state.folder, options: options,
+                folder: state.folder, options: options, placement: pipelines.placement,
                 obstacle: {
                     if !health.hasSpace() { return health.obstacle }
                     if await queue.scheduler.isDraining { return "the daemon is shutting down" }

@@ -2,6 +2,7 @@ import Running
 import StateFiles
 import Control
 import Logging
+import Placing
 import Results
 import Store
 import TaskService
@@ -61,5 +62,6 @@ struct RunWork: Sendable {
     func drain() async {
         await scheduler.drain()
         execution.pipelines.waiters.close()
+        execution.pipelines.placement.close()
     }
 }

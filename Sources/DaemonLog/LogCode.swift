@@ -20,6 +20,14 @@ public enum LogCode: String, Sendable, CaseIterable {
     case noSandbox = "no-sandbox"
     /// Removed temporary files of a process that was killed.
     case leftoversRemoved = "leftovers-removed"
+    /// The list of other machines can't be read; what was known of them still holds.
+    case machinesUnreadable = "machines-unreadable"
+    /// The list of other machines can be read again.
+    case machinesReadable = "machines-readable"
+    /// Another machine can't be used for now: it could not be reached, or was lost while it had a run.
+    case machineLost = "machine-lost"
+    /// Another machine can be used again.
+    case machineBack = "machine-back"
 
     // MARK: Repositories
 

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import MachinePool
 import Pipeline
 package import StateFiles
@@ -44,8 +44,11 @@ package struct MachineList: Sendable {
     }
 
     /// The machines by name; none if the file is missing.
-    package func machines() throws(MachineListError) -> [Machine] {
-        guard FileManager.default.fileExists(atPath: path) else { return [] }
+    package func machines() throws(MachineListError) -> [Machine] { try machines(in: try bytes()) }
+
+    /// The file's bytes; nil if it is missing.
+    package func bytes() throws(MachineListError) -> Data? {
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
         do {
             let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
             defer { try? handle.close() }
@@ -53,16 +56,27 @@ package struct MachineList: Sendable {
             guard data.count <= Self.limit.bytes else {
                 throw MachineListError(.unreadable, "\(path) is too large. Remove it, and add the machines again.")
             }
-            let content = try JSONDecoder().decode(Content.self, from: data)
+            return data
+        } catch { throw unreadable(error) }
+    }
+
+    /// The machines in these bytes of the file, by name.
+    package func machines(in bytes: Data?) throws(MachineListError) -> [Machine] {
+        guard let bytes else { return [] }
+        do {
+            let content = try JSONDecoder().decode(Content.self, from: bytes)
             guard content.version == 1 else {
                 throw MachineListError(
                     .unreadable, "\(path) was written by a newer pipectl. Use that one, or remove the file.")
             }
             return content.machines.sorted { $0.name < $1.name }
-        } catch let error as MachineListError { throw error } catch {
-            throw MachineListError(
+        } catch { throw unreadable(error) }
+    }
+
+    private func unreadable(_ error: any Error) -> MachineListError {
+        error as? MachineListError
+            ?? MachineListError(
                 .unreadable, "\(path) can't be read (\(error)). Repair it, or remove it and add the machines again.")
-        }
     }
 
     /// Adds a machine.

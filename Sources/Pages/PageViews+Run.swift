@@ -22,7 +22,7 @@ extension PageViews {
         var sections = [Page.Section("state", "", head)]
         if let live = detail.live {
             if live.steps.isEmpty {
-                sections.append(.init("steps", "Steps", "<p class=\"quiet\">\(live.phase.rawValue)</p>\n"))
+                sections.append(.init("steps", "Steps", "<p class=\"quiet\">\(live.progress)</p>\n"))
             } else {
                 sections.append(.init("graph", "Graph", graph(of: live)))
                 // It has a title of its own.

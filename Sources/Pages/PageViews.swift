@@ -92,7 +92,7 @@ struct PageViews: Sendable {
             let ended = run.steps.count { $0.record.status.isFinal }
             html += "<li><p><b>\(Piece.run(run.id))</b> \(run.workflow) of \(Piece.repository(run.repository)), "
             html +=
-                "\(run.subject) <span class=\"quiet\">\(run.phase.rawValue), since \(Piece.time(run.startedAt))</span></p>\n"
+                "\(run.subject) <span class=\"quiet\">\(run.progress), since \(Piece.time(run.startedAt))</span></p>\n"
             if !run.steps.isEmpty {
                 html += "<progress max=\"\(run.steps.count)\" value=\"\(ended)\" "
                 html += "aria-label=\"steps that have ended\">\(ended) of \(run.steps.count)</progress>\n"

@@ -76,6 +76,7 @@ struct TextReport {
         let box = report.box
         let host = "\(TerminalText.name(box.host)) (\(TerminalText.name(box.system)))"
         row("machine", "\(host), pipectl \(TerminalText.name(box.pipectlVersion))")
+        if let machine = report.machine { row("steps on", TerminalText.name(machine)) }
         if report.testCounts.total > 0 { row("tests", Wording.counts(report.testCounts)) }
         if report.attempt > 1 { row("attempt", "\(report.attempt)") }
         if let repeats = facts.repeats { row("repeats", repeats) }

@@ -93,16 +93,21 @@ struct ApprovalPhase: Sendable {
 
     private func park(_ run: QueuedRun, _ prepared: RunPreparation, _ steps: [StepRecord]) async -> Parking {
         let parking = Self.parking(run.request, prepared.plan, steps)
-        guard case .putBack = parking else { return parking }
+        guard case .putBack(let reason) = parking else { return parking }
+        return await requeue(run, reason: reason)
+    }
+
+    /// Queues a run again of which nothing is lost.
+    func requeue(_ run: QueuedRun, reason: String) async -> Parking {
         do {
-            if try await index.putBack(run.id) { return parking }
+            if try await index.putBack(run.id) { return .putBack(reason: reason) }
             return .ends(reason: "A newer run took its place.")
         } catch {
             log.error(
                 "run \(run.id) could not be queued again: \(error)", metadata: .code(.queueingFailed, run: run.id))
             return .ends(
                 reason:
-                    "the daemon was shut down while the run waited for approval, and the run could not be queued again: \(error)"
+                    "the daemon was shut down while the run waited, and the run could not be queued again: \(error)"
             )
         }
     }

@@ -41,7 +41,11 @@ struct ExecutePhase: Sendable {
             (setting.keys, setting.proved) = (proofs.keys, proofs.proved)
         }
         (setting.withheld, setting.tracked) = (proofs.keyed.withheld, proofs.keyed.tracked)
-        if !provided.place.delaysNextRun { setting.finished = { [monitor] in monitor.stepsEnded(task) } }
+        let elsewhere = provided.place.elsewhere
+        // Another machine has its slot until the place is given back.
+        if !provided.place.delaysNextRun, elsewhere == nil {
+            setting.finished = { [monitor] in monitor.stepsEnded(task) }
+        }
         let (plan, request) = (prepared.plan, task.request)
         let isDivided = plan.steps.contains { $0.shard?.list != nil }
         if isDivided {
@@ -49,6 +53,7 @@ struct ExecutePhase: Sendable {
             setting.place = DividedPlace(setting.place, knowing: known ?? [:], folder: setting.folder)
         }
         let mayWait = prepared.plan.steps.contains { $0.action == .approval }
+        let pool = elsewhere.map { self.pool.elsewhere(slots: $0.steps) } ?? self.pool
         let runner = Runner(setting: setting, pool: pool) { [monitor] event in
             monitor.step(event, of: task.id, mayWaitForApproval: mayWait)
         }

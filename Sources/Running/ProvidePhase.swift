@@ -37,11 +37,14 @@ struct ProvidePhase: Sendable {
         var runPlace: any RunPlace { task?.place ?? place.place }
     }
 
-    /// - Parameter nextPlaces: How many places the runs that follow may soon need; nil if nothing is to be made ready.
-    /// - Throws: ``EarlyVerdict`` for unmerged code without a sandbox; errors of Git or the disk. Then nothing is left
-    ///   to give back.
+    /// - Parameters:
+    ///   - wait: How the run waits for a machine.
+    ///   - nextPlaces: How many places the runs that follow may soon need; nil if nothing is to be made ready.
+    /// - Throws: ``EarlyVerdict`` for unmerged code without a sandbox, for needs that no machine meets, and if the run is
+    ///   stopped while it waits; ``PlaceWaitEnd/shutdown``; errors of Git or the disk. Then nothing is left to give back.
     func provide(
-        _ task: RunTask, _ prepared: RunPreparation, _ proofs: RunProofs, nextPlaces: (@Sendable () -> Int)? = nil
+        _ task: RunTask, _ prepared: RunPreparation, _ proofs: RunProofs, wait: PlaceWait = PlaceWait(),
+        nextPlaces: (@Sendable () -> Int)? = nil
     ) async throws -> Provided {
         try await makeFolders(task, prepared)
         let secrets = try await secrets.secrets(for: prepared, of: task.run)
@@ -50,16 +53,18 @@ struct ProvidePhase: Sendable {
         let reviews = try await reviews.write(
             prepared, task.run, in: task.repository, folder: folder, brief: brief ?? "")
         let (workflow, program) = (task.request.workflow, prepared.program)
+        var order = PlaceOrder(
+            run: prepared.preparedRun(task), directories: task.place,
+            isWhole: proofs.leaveAll(of: prepared.plan), rooms: reviews.compactMapValues(\.room),
+            closureCommand: { program.closureCommand(workflow: workflow, step: $0, contextFile: $1) },
+            nextPlaces: nextPlaces)
+        order.wait = wait
         let place: any ProvidedPlace
-        do {
-            place = try await places.provide(
-                PlaceOrder(
-                    run: prepared.preparedRun(task), directories: task.place,
-                    isWhole: proofs.leaveAll(of: prepared.plan), rooms: reviews.compactMapValues(\.room),
-                    closureCommand: { program.closureCommand(workflow: workflow, step: $0, contextFile: $1) },
-                    nextPlaces: nextPlaces))
-        } catch let error as PlaceUnavailable {
+        do { place = try await places.provide(order) } catch let error as PlaceUnavailable {
             throw EarlyVerdict(verdict: .infrastructure, reason: error.reason)
+        } catch PlaceWaitEnd.stopped(let request) {
+            throw EarlyVerdict(
+                verdict: request.kind == .superseded ? .superseded : .cancelled, reason: request.reason)
         }
         do {
             if task.request.isOfWorker, let local = place.place as? LocalPlace {
@@ -102,7 +107,7 @@ struct ProvidePhase: Sendable {
             provided.task, &outcome, task.run, in: task.repository, folder: task.place.folder)
         let finished = await provided.place.close(
             hasPassed: outcome.verdict == .passed, isAllEnded: outcome.isAllEnded)
-        if !finished.isAllEnded {
+        if !finished.isAllEnded, finished.machine == nil {
             log.error(
                 "run \(task.id): a process of it could not be ended; its user and caches stay in use until the daemon restarts",
                 metadata: .code(.processSurvived, run: task.id)

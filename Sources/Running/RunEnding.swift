@@ -47,6 +47,7 @@ package struct RunEnding: Sendable {
         report.base = ended.place?.base
         report.cold = ended.place?.cold
         report.resumed = ended.place?.resumed
+        report.machine = ended.place?.machine
         report.fix = ended.fix ?? report.fix
         report.task = ended.task ?? report.task
         report.findings += ended.review.map { [$0] } ?? []

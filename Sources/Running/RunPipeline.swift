@@ -9,6 +9,7 @@ import Concurrency
 import Engine
 import Foundation
 import Pipeline
+import Sandbox
 import TestIntegrity
 
 /// Takes one claimed run through its phases to its verdict. Every error becomes part of the report.
@@ -59,6 +60,13 @@ struct RunPipeline: Sendable {
             case .ends(let reason): ending.report.reason = reason
             case nil: break
             }
+        } catch PlaceWaitEnd.shutdown {
+            switch await approve.requeue(
+                task.run, reason: "the daemon was shut down while the run waited for a machine; it starts again")
+            {
+            case .putBack(let reason): ending.putBack = reason
+            case .ends(let reason): (ending.report.verdict, ending.report.reason) = (.cancelled, reason)
+            }
         } catch let early as EarlyVerdict {
             if let question = early.question, await approve.hold(task, for: question, early.trust ?? .change) {
                 ending.report.trust = early.trust ?? ending.report.trust
@@ -83,19 +91,49 @@ struct RunPipeline: Sendable {
             monitor.proved(settled.steps, task.id)
             return EndedSteps(outcome: settled, review: await prepare.definitionReview(task, prepared))
         }
-        let provided = try await provide.provide(task, prepared, proofs, nextPlaces: nextPlaces(task))
-        monitor.running(task.id)
+        var provided = try await place(task, prepared, proofs, losses: 0)
         // Concurrent with the steps, so that a long compilation does not lengthen the run.
         async let review = prepare.definitionReview(task, prepared)
         await isAccepted
-        var outcome = await execute.execute(
-            task, prepared, proofs, provided, journal: record.journal(of: task.run))
-        let finished = await provide.close(provided, task, prepared, outcome: &outcome)
-        if provided.place.resumption == nil {
-            await lookUp.judge(&outcome, by: proofs, prepared, task.run, in: task.repository)
+        var losses: [Finding] = []
+        while true {
+            var outcome = await execute.execute(
+                task, prepared, proofs, provided, journal: record.journal(of: task.run))
+            let finished = await provide.close(provided, task, prepared, outcome: &outcome)
+            if let loss = outcome.loss(of: finished.place, task, losses: losses.count) {
+                losses.append(loss)
+                await finished.place.release(nil)
+                try await removeResults(of: task)
+                monitor.planned(prepared.plan, task.id)
+                provided = try await place(task, prepared, proofs, losses: losses.count)
+                continue
+            }
+            outcome.findings += losses
+            if provided.place.resumption == nil {
+                await lookUp.judge(&outcome, by: proofs, prepared, task.run, in: task.repository)
+            }
+            return EndedSteps(
+                outcome: outcome, review: await review, place: finished.place, fix: finished.fix, task: finished.task)
         }
-        return EndedSteps(
-            outcome: outcome, review: await review, place: finished.place, fix: finished.fix, task: finished.task)
+    }
+
+    /// Provides a place, on the machine that the run gets.
+    ///
+    /// - Parameter losses: How often a machine was lost while the run was there.
+    private func place(
+        _ task: RunTask, _ prepared: RunPreparation, _ proofs: RunProofs, losses: Int
+    ) async throws -> ProvidePhase.Provided {
+        let wait = PlaceWait(stop: task.stop, losses: losses) { [monitor] in monitor.place($0, task.id) }
+        let provided = try await provide.provide(task, prepared, proofs, wait: wait, nextPlaces: nextPlaces(task))
+        monitor.running(task.id)
+        return provided
+    }
+
+    /// Removes what steps have left in the run's folder, before they run again.
+    private func removeResults(of task: RunTask) async throws {
+        try await offThread { [folder = task.place.folder] in
+            for name in ["logs", "results", "artifacts"] { try FolderRemoval.remove("\(folder)/\(name)") }
+        }
     }
 
     /// How many places like the one of this run the next runs of its repository may soon need.
@@ -121,5 +159,19 @@ struct RunPipeline: Sendable {
         return RunFiles(
             logs: hasLogs ? "\(folder)/logs" : nil, results: "\(folder)/results", resultFiles: ending.resultFiles,
             artifacts: "\(folder)/artifacts")
+    }
+}
+
+extension RunOutcome {
+    /// The loss of the machine, if the run is begun again because of it; nil for any other end.
+    ///
+    /// A run whose steps must not run twice is not, once a step has been tried.
+    func loss(of place: any FinishedPlace, _ task: RunTask, losses: Int) -> Finding? {
+        guard let lost = place.lost, verdict == .infrastructure, task.stop.request == nil, losses < 2,
+            !task.request.runsAtMostOnce || steps.allSatisfy(\.attempts.isEmpty)
+        else { return nil }
+        return Finding(
+            rule: "machine-lost", severity: .note, message: "\(lost); the run was begun again", file: nil, line: nil,
+            column: nil, suggestion: nil)
     }
 }

@@ -11,8 +11,11 @@ package import Delivery
 import Engine
 import Foundation
 package import Logging
+import Pipeline
+package import Placing
 package import Results
 package import StepSlots
+import Store
 
 /// Creates the phases of runs and connects them.
 package struct RunPipelines: Sendable {
@@ -67,10 +70,14 @@ package struct RunPipelines: Sendable {
                 index: state.index, store: state.archive, options: options, sandboxing: sandboxing,
                 toolchain: programs.toolchain, log: log),
             provide: ProvidePhase(
-                places: LocalPlaces(
-                    sandboxing: sandboxing, state: state.folder, folders: options.folders,
-                    allowsUnsandboxed: options.allowsUnsandboxed, stepInit: tools.stepInit, workspaces: provider,
-                    sandboxPool: workspaces.sandboxPool),
+                places: MachinePlaces(
+                    here: LocalPlaces(
+                        sandboxing: sandboxing, state: state.folder, folders: options.folders,
+                        allowsUnsandboxed: options.allowsUnsandboxed, stepInit: tools.stepInit, workspaces: provider,
+                        sandboxPool: workspaces.sandboxPool),
+                    placement: monitor.placement, reach: ListedMachines(state.folder, stepInit: tools.stepInit),
+                    allowsUnsandboxed: options.allowsUnsandboxed,
+                    expected: { [index = state.index] in await index.seconds(of: $0) }),
                 secrets: SecretSource(state: state.folder),
                 reviews: ReviewMaterial(index: state.index, reports: state.archive),
                 fixer: FixerWorkspace(
@@ -92,6 +99,9 @@ package struct RunPipelines: Sendable {
                 users: sandboxing.users, reaper: workspaces.reaper, log: log),
             monitor: monitor)
     }
+
+    /// Which runs are on which machines.
+    package var placement: Placement { monitor.placement }
 
     /// Records the results of runs.
     var recorder: RunRecorder {
@@ -122,5 +132,16 @@ package struct RunPipelines: Sendable {
         let isUsual = run.request.resumes == nil && run.request.source == nil
         let ready = isUsual ? await workspaces.sandboxPool?.place(for: repository.name) : nil
         return ready ?? RunDirectories(run, in: state.folder)
+    }
+}
+
+extension Store.Index {
+    /// How long the steps of a run usually take, one after the other; nil if nothing is known.
+    fileprivate func seconds(of run: PreparedRun) async -> Double? {
+        let request = run.run.request
+        guard
+            let times = try? await stepTimes(repository: request.repository, workflow: request.workflow), !times.isEmpty
+        else { return nil }
+        return run.plan.steps.reduce(0) { $0 + (times[$1.name]?.median ?? 0) }
     }
 }

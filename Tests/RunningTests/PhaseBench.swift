@@ -11,7 +11,9 @@ import Engine
 import Foundation
 import Git
 import Logging
+import MachineList
 import Pipeline
+import Placing
 import StepSlots
 import Testing
 
@@ -38,6 +40,7 @@ struct PhaseBench {
     /// The commit at the tip of main, and its tree.
     let tip: (commit: String, tree: String)
     let scheduler: Scheduler
+    let placement: Placement
     let live = LiveBoard()
     let sandboxing = Sandboxing(
         sandbox: nil, obstacle: "none here", controlGroups: nil, groupObstacle: nil, users: StepUsers(),
@@ -73,7 +76,8 @@ struct PhaseBench {
                         folder: state.retained, lifetime: .seconds(3_600), limit: 1 << 30, found: [],
                         snapshots: snapshots,
                         log: log),
-                    repository: repository, tip: tip, scheduler: Scheduler(index: index, limit: 2)))
+                    repository: repository, tip: tip, scheduler: Scheduler(index: index, limit: 2),
+                    placement: Placement(MachineList(state), slots: 2, log: log)))
         }
     }
 
@@ -95,7 +99,9 @@ struct PhaseBench {
     }
 
     var approval: ApprovalPhase { ApprovalPhase(index: index, waiters: ApprovalWaiters(), log: Self.log) }
-    var monitor: RunMonitor { RunMonitor(live: live, events: scheduler.events, scheduler: scheduler) }
+    var monitor: RunMonitor {
+        RunMonitor(live: live, events: scheduler.events, scheduler: scheduler, placement: placement)
+    }
     var order: RunOrder { RunOrder(index: index, log: Self.log) }
     var recorder: RunRecorder {
         RunRecorder(state: state, index: index, store: store, options: options, log: Self.log)

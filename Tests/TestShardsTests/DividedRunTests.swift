@@ -4,6 +4,7 @@ import Pipeline
 import Results
 import SystemPackage
 import TestSupport
+import StepSlots
 import Testing
 
 @testable import Engine

@@ -45,8 +45,10 @@ package actor RunView {
             }
             latest = run
             for step in run.steps { note(step, run) }
-            if run.phase.rawValue != said.phase && !isLive && run.steps.isEmpty { line("  \(run.phase.rawValue)") }
-            said.phase = run.phase.rawValue
+            if run.progress != said.phase && !isLive && (run.steps.isEmpty || run.waitsFor != nil) {
+                line("  \(TerminalText.name(run.progress, limit: 1_000))")
+            }
+            said.phase = run.progress
             draw()
         case .ended(let verdict, let reason):
             clear()
@@ -137,7 +139,7 @@ package actor RunView {
         guard isLive, let run = latest else { return }
         let (columns, rows) = Terminal.size
         var lines: [String] = []
-        if run.steps.isEmpty { lines.append("  \(spinner) \(run.phase.rawValue)") }
+        if run.steps.isEmpty { lines.append("  \(spinner) \(run.progress)") }
         // If there are more steps than rows, show running ones first, then waiting ones, then ended ones.
         let ranked = run.steps.enumerated().sorted { one, other in
             (rank(one.element), one.offset) < (rank(other.element), other.offset)

@@ -43,6 +43,7 @@ public enum DaemonReply: Sendable, Codable {
     /// A link that logs one browser in, once, within five minutes.
     case pagesLink(String)
     case task(TaskReply)
+    case machines([MachineUse])
     /// The request can't be carried out; `code` is a ``RequestError/Code``. An older daemon sends no origin.
     case refused(code: String, message: String, origin: RequestError.Origin?)
 }

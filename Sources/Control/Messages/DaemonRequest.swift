@@ -85,6 +85,8 @@ public enum DaemonRequest: Sendable, Codable {
     case pagesLink
     /// About tasks for agents, as ``DaemonReply/task(_:)``.
     case task(TaskCommand)
+    /// The machines that run steps, as ``DaemonReply/machines(_:)``.
+    case machines
 }
 
 extension DaemonRequest {

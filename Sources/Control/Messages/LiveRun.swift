@@ -36,6 +36,10 @@ public struct LiveRun: Sendable, Equatable, Codable, Identifiable {
     public var subject: String
     /// What the daemon does for the run now.
     public var phase: Phase
+    /// The machine whose room it waits for, and why, as a sentence without its full stop; nil if it does not wait.
+    public var waitsFor: String?
+    /// The name of the machine that runs its steps; nil if that is the daemon's.
+    public var machine: String?
     /// When this attempt of the run started.
     public var startedAt: Date
     /// The steps, in the plan's order; empty until the plan is known.
@@ -53,6 +57,9 @@ public struct LiveRun: Sendable, Equatable, Codable, Identifiable {
         case preparingWorkspace = "preparing the workspace"
         case running
     }
+
+    /// What happens before the first step, in words.
+    public var progress: String { waitsFor ?? phase.rawValue }
 
     package init(
         id: RunID, repository: String, workflow: String, subject: String, phase: Phase, startedAt: Date, logs: String

@@ -24,6 +24,7 @@ struct QueryHandler: Sendable {
         switch request {
         case .status: .status(try await status.status())
         case .settings: .settings(status.options.settings)
+        case .machines: .machines(await status.machines())
         case .runs(let query): .runs(try await index.runs(repositories.filter(query)).map(runs.board.withQuestion))
         case .run(let id): .run(try await runs.detail(id))
         case .find(let question): .found(try await run(question))

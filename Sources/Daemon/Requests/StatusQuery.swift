@@ -6,6 +6,7 @@ import Workspaces
 import StateFiles
 import Control
 import Foundation
+import Placing
 import Results
 import Store
 
@@ -18,8 +19,14 @@ struct StatusQuery: Sendable {
     let tools: BuildTools
     let folder: StateFolder
     let options: DaemonOptions
+    let placement: Placement
     /// Why no run starts although some wait; nil if nothing prevents it.
     let obstacle: @Sendable () async -> String?
+
+    func machines() async -> [MachineUse] {
+        await placement.refresh()
+        return placement.uses
+    }
 
     func status() async throws -> DaemonStatus {
         var known: [DaemonStatus.Repository] = []

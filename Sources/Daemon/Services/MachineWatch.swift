@@ -5,6 +5,7 @@ import StateFiles
 import Foundation
 import Git
 import Logging
+import Placing
 import Results
 import Store
 
@@ -15,13 +16,19 @@ struct MachineWatch: Sendable {
     let queue: RunQueue
     let watchers: Watchers
     let workspaces: WorkspaceStores
+    let placement: Placement
     let memory: IdleMemory
 
     func run() async {
-        var wasShort = false
+        var (wasShort, otherSlots) = (false, placement.otherSlots)
         var memory = memory
         while !Task.isCancelled {
             do { try await Task.sleep(for: .seconds(memory.isQuiet ? 6 : 2)) } catch { return }
+            await placement.refresh()
+            let before = otherSlots
+            otherSlots = placement.otherSlots
+            // Nobody tells the daemon that a machine was added.
+            if otherSlots > before { queue.wakeUp() }
             let wasFull = !health.hasSpace()
             let hasSpace = await workspaces.makeSpace(health)
             let isShort = wasFull || !hasSpace || health.hasTroubles

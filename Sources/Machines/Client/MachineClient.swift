@@ -64,9 +64,14 @@ package final class MachineClient: Sendable {
     }
 
     /// Ends the connection, and with it everything that the agent started.
-    package func end() async {
+    ///
+    /// - Returns: Why the connection was lost before, as a sentence; nil if it was not.
+    @discardableResult
+    package func end() async -> String? {
+        let lost = connection.end
         connection.close(ConnectionEnd(.ended, "was not needed any more"))
-        _ = await stream.end()
+        let said = await stream.end()
+        return lost.map { "\(machine) \(said ?? $0.reason)" }
     }
 
     /// Why the connection has ended; nil while it is there.

@@ -19,6 +19,8 @@ package struct RemotePlaces: PlaceProvider {
     /// The longest time that the agent lives; a run that has a limit of its own has its limit and an hour for the rest.
     package var longest = Duration.seconds(24 * 3_600)
     package var silence = Duration.seconds(30)
+    /// How many steps of the run may run at a time; nil for as many as the machine has processors.
+    package var steps: Int?
     /// Called with each connection.
     package var connected: @Sendable (MachineClient) -> Void = { _ in }
 
@@ -27,7 +29,7 @@ package struct RemotePlaces: PlaceProvider {
     }
 
     package func provide(_ order: PlaceOrder) async throws -> any ProvidedPlace {
-        if let reason = RemotePlaces.obstacle(order) {
+        if let reason = RemotePlaces.obstacle(to: order.run) {
             throw PlaceProblem(reason: "\(machine) can't run this: \(reason)", mayHaveActed: false)
         }
         let lifetime = order.run.plan.limits.wallTime.map { min(.seconds($0 + 3_600), longest) } ?? longest
@@ -55,19 +57,25 @@ package struct RemotePlaces: PlaceProvider {
             }
             throw (error as? MachineProblem)?.error ?? error
         }
-        return ProvidedRemotePlace(machine: client)
+        return ProvidedRemotePlace(machine: client, steps: steps ?? client.greeting.cores)
     }
 
     package func skip(_ run: PreparedRun) async {}
 
-    /// Why no other machine can run a plan; nil if one can.
-    private static func obstacle(_ order: PlaceOrder) -> String? {
-        if let step = order.run.plan.steps.first(where: { $0.action == .closure }) {
+    /// Why no other machine can run a run, as a part of a sentence; nil if one can.
+    package static func obstacle(to run: PreparedRun) -> String? {
+        let request = run.run.request
+        if let step = run.plan.steps.first(where: { $0.action == .closure }) {
             return "the step \"\(step.name)\" is Swift code of the workflow, which runs on the daemon's machine only; "
                 + "make it a command"
         }
-        if !order.rooms.isEmpty { return "it has a review, which runs on the daemon's machine only" }
-        if order.run.run.request.resumes != nil { return "it continues in a workspace of the daemon's machine" }
+        if run.plan.steps.contains(where: { $0.review != nil }) {
+            return "it has a review, which runs on the daemon's machine only"
+        }
+        if request.resumes != nil { return "it continues in a workspace of the daemon's machine" }
+        if request.fix?.isMaking == true || request.task?.isOfAgent == true {
+            return "an agent works in it, on the daemon's machine only"
+        }
         return nil
     }
 
@@ -86,6 +94,7 @@ package struct RemotePlaces: PlaceProvider {
 /// A place on another machine that a run has.
 private struct ProvidedRemotePlace: ProvidedPlace {
     let machine: MachineClient
+    let steps: Int
 
     var place: any RunPlace { RemotePlace(machine: machine) }
     var workspaceView: String? { nil }
@@ -94,15 +103,20 @@ private struct ProvidedRemotePlace: ProvidedPlace {
     var delaysNextRun: Bool { false }
 
     func close(hasPassed: Bool, isAllEnded: Bool) async -> any FinishedPlace {
-        await machine.end()
-        return FinishedRemotePlace(isAllEnded: isAllEnded)
+        let lost = await machine.end()
+        return FinishedRemotePlace(machine: machine.machine, lost: lost, isAllEnded: isAllEnded)
     }
 
     func abandon() async { await machine.end() }
+
+    /// The run's share of the processors there.
+    var elsewhere: OtherMachine? { OtherMachine(name: machine.machine, steps: max(steps, 1)) }
 }
 
 /// What is left of a place on another machine: nothing, since the agent removes its files.
 private struct FinishedRemotePlace: FinishedPlace {
+    let machine: String?
+    let lost: String?
     let isAllEnded: Bool
     var base: Report.Base? { nil }
     var cold: String? { nil }

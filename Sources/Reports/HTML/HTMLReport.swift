@@ -186,6 +186,7 @@ struct HTMLReport {
             row("Parameter", "<code>\(key)=\(value)</code>")
         }
         row("Box", "\(report.box.host) <span class=\"quiet\">\(report.box.system)</span>")
+        if let machine = report.machine { row("Steps on", "\(machine)") }
         if let definition = report.definition {
             row("Definition", "\(commit(definition.commit)) <span class=\"quiet\">\(definition.toolchain)</span>")
         }

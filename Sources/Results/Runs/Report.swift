@@ -97,8 +97,10 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
     public var fixes: FixSeries?
     /// The run's part in a task, and what came of it; nil for other runs.
     public var task: TaskOutcome?
-    /// The machine that it ran on.
+    /// The machine of the daemon.
     public var box: Machine
+    /// The name of the machine that ran its steps; nil if that is ``box``, or if no step ran.
+    public var machine: String?
 
     public init(
         id: RunID, repository: String, workflow: String, event: Trigger.Event, ref: String, branch: String?,

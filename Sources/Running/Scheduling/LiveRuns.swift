@@ -10,6 +10,8 @@ package struct LiveRuns: Sendable {
         case running
         /// Every remaining step waits for approval: it does nothing and takes no slot.
         case waitingForApproval
+        /// It is prepared, and no machine has room for it.
+        case waitingForMachine
         /// No further step will start: it needs the disk more than the processor.
         case finishing
     }
@@ -26,19 +28,29 @@ package struct LiveRuns: Sendable {
     package var isEmpty: Bool { entries.isEmpty }
     var stops: [StopSignal] { entries.values.map(\.stop) }
 
-    /// Whether all live runs only wait for approvals: then a background run may start.
-    var isIdle: Bool { entries.values.allSatisfy { $0.state == .waitingForApproval } }
+    /// Whether all live runs only wait: then a background run may start.
+    var isIdle: Bool {
+        entries.values.allSatisfy { $0.state == .waitingForApproval || $0.state == .waitingForMachine }
+    }
+
+    /// Whether all live runs only wait for approvals.
+    var isParked: Bool { entries.values.allSatisfy { $0.state == .waitingForApproval } }
+
+    /// How many runs may wait for a machine without keeping others from starting, whose needs are not known yet.
+    private static let mostWaiting = 64
 
     /// Whether another run may start.
     ///
     /// Runs that wait for approval, and background runs, don't prevent others from starting. Neither do finishing runs,
-    /// up to the same number.
+    /// up to the same number, nor runs that wait for a machine, unless they are many.
     ///
     /// - Parameter limit: The most runs at the same time.
     func mayStartAnother(of limit: Int) -> Bool {
         let wanted = entries.values.filter { $0.background == nil }
         let finishing = wanted.count { $0.state == .finishing }
-        return wanted.count { $0.state == .running } + max(finishing - limit, 0) < limit
+        let waiting = wanted.count { $0.state == .waitingForMachine }
+        return wanted.count { $0.state == .running } + max(finishing - limit, 0)
+            + max(waiting - LiveRuns.mostWaiting, 0) < limit
     }
 
     func stop(of id: RunID) -> StopSignal? { entries[id]?.stop }

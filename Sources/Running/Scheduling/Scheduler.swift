@@ -21,8 +21,10 @@ package protocol SchedulerHost: Sendable {
 /// Starts queued runs, and has the list of live ones.
 package actor Scheduler {
     private let index: Store.Index
-    /// The most runs at the same time.
-    private let limit: Int
+    /// The most runs at the same time on the daemon's machine.
+    private let ownLimit: Int
+    /// How many others machines can have now.
+    private let otherSlots: @Sendable () -> Int
     /// Events of runs, for listeners.
     package nonisolated let events: EventStream
     private nonisolated let live = Mutex(LiveRuns())
@@ -35,12 +37,14 @@ package actor Scheduler {
     /// Reports of named runs that have ended.
     private var ownReports: [RunID: Report] = [:]
 
-    package init(index: Store.Index, limit: Int) {
+    package init(index: Store.Index, limit: Int, otherSlots: @escaping @Sendable () -> Int = { 0 }) {
         self.index = index
-        self.limit = limit
+        (ownLimit, self.otherSlots) = (limit, otherSlots)
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         events = EventStream(onIdle: { [wake] in wake.yield() })
     }
+
+    private var limit: Int { ownLimit + otherSlots() }
 
     // MARK: Requests
 
@@ -110,9 +114,9 @@ package actor Scheduler {
                 {
                     group.addTask { await host.execute(run, stop) }
                 }
-                let (isEmpty, isIdle) = live.withLock { ($0.isEmpty, $0.isIdle) }
+                let (isEmpty, isParked) = live.withLock { ($0.isEmpty, $0.isParked) }
                 if isEmpty && (isDraining || untilIdle && isQuiet) { break }
-                if untilIdle, isQuiet, !isDraining, !isEmpty, isIdle {
+                if untilIdle, isQuiet, !isDraining, !isEmpty, isParked {
                     // Nobody can reach this process to approve, so the runs stay queued for the next one.
                     drain()
                     await host.stopWaiting()

@@ -1,3 +1,4 @@
+package import Concurrency
 package import Engine
 package import Results
 
@@ -25,6 +26,8 @@ package struct PlaceOrder: Sendable {
     package var closureCommand: @Sendable (_ step: String, _ contextFile: String) -> [String]
     /// How many places the runs that follow may soon need; nil if nothing is to be made ready for them.
     package var nextPlaces: (@Sendable () -> Int)?
+    /// How the run waits if no machine has room for it.
+    package var wait = PlaceWait()
 
     package init(
         run: PreparedRun, directories: RunDirectories, isWhole: Bool, rooms: [String: ReviewRoom],
@@ -40,6 +43,40 @@ package struct PlaceOrder: Sendable {
     }
 }
 
+/// What becomes of a run that needs a place.
+package enum PlaceProgress: Sendable, Equatable {
+    /// No machine has room for it; why, as a sentence.
+    case waits(String)
+    /// Another machine is being prepared for it.
+    case brought(to: String)
+    /// It has its machine; nil is the daemon's.
+    case placed(String?)
+}
+
+/// How a run waits for a machine.
+package struct PlaceWait: Sendable {
+    /// Ends the wait.
+    package var stop: StopSignal
+    /// How often a machine was lost while the run was there.
+    package var losses: Int
+    /// Told what becomes of it.
+    package var say: @Sendable (PlaceProgress) -> Void
+
+    package init(
+        stop: StopSignal = StopSignal(), losses: Int = 0,
+        say: @escaping @Sendable (PlaceProgress) -> Void = { _ in }
+    ) {
+        (self.stop, self.losses, self.say) = (stop, losses, say)
+    }
+}
+
+/// Why a run has no place, although nothing is wrong with it or with a machine.
+package enum PlaceWaitEnd: Error, Sendable, Equatable {
+    case stopped(StopRequest)
+    /// The daemon shuts down, and the run is to be queued again.
+    case shutdown
+}
+
 /// A place that a run has. Give it back by ``close(hasPassed:isAllEnded:)`` after the last step, or by ``abandon()``.
 package protocol ProvidedPlace: Sendable {
     /// Where the steps are run.
@@ -52,6 +89,8 @@ package protocol ProvidedPlace: Sendable {
     var findings: [Finding] { get }
     /// Whether the next run must wait until the processes of this one have ended.
     var delaysNextRun: Bool { get }
+    /// The machine, if it is not the daemon's.
+    var elsewhere: OtherMachine? { get }
 
     /// Ends the use of the workspace by steps.
     ///
@@ -60,6 +99,19 @@ package protocol ProvidedPlace: Sendable {
 
     /// Gives everything back if no step could start.
     func abandon() async
+}
+
+/// A machine that is not the daemon's, as far as a run on it must know it.
+package struct OtherMachine: Sendable, Equatable {
+    package var name: String
+    /// How many steps of the run may run at a time.
+    package var steps: Int
+
+    package init(name: String, steps: Int) { (self.name, self.steps) = (name, steps) }
+}
+
+extension ProvidedPlace {
+    package var elsewhere: OtherMachine? { nil }
 }
 
 /// What is left of a place after the last step. Call ``release(_:)`` once the verdict is recorded.
@@ -73,8 +125,18 @@ package protocol FinishedPlace: Sendable {
     /// Whether every process of the run has certainly ended.
     var isAllEnded: Bool { get }
 
+    /// The machine's name, if it is not the daemon's.
+    var machine: String? { get }
+    /// Why the machine was lost before the last step had ended, as a sentence; nil if it was not.
+    var lost: String? { get }
+
     /// Keeps the workspace for later runs where that is wanted, and gives the rest back.
     ///
     /// - Parameter report: The recorded report; nil if there is none: then the run leaves nothing.
     func release(_ report: Report?) async
+}
+
+extension FinishedPlace {
+    package var machine: String? { nil }
+    package var lost: String? { nil }
 }

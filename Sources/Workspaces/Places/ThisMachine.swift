@@ -1,5 +1,5 @@
 import Foundation
-import MachinePool
+package import MachinePool
 package import Pipeline
 
 /// The machine of the daemon, as far as steps can ask for it.
@@ -18,17 +18,25 @@ package enum ThisMachine {
         #endif
     }
 
+    /// The machine as one of the pool.
+    ///
+    /// - Parameter slots: How many runs it may have at a time.
+    package static func machine(slots: Int) -> Machine {
+        let process = ProcessInfo.processInfo
+        return Machine(
+            name: MachineAddress.here.usualName, address: .here, traits: traits, cpus: process.activeProcessorCount,
+            memory: Int(clamping: process.physicalMemory), slots: slots)
+    }
+
     /// Makes sure that the machine is what the steps of a plan need.
     ///
     /// - Throws: ``PlaceUnavailable`` if it is not.
     package static func check(_ needs: MachineNeeds) throws {
-        let process = ProcessInfo.processInfo
-        let missing = needs.missing(
-            traits: traits, cpus: process.activeProcessorCount, memory: Int(clamping: process.physicalMemory))
+        let missing = machine(slots: 1).missing(needs)
         guard !missing.isEmpty else { return }
         throw PlaceUnavailable(
             reason: "its steps need \(needs.words.joined(separator: ", ")), but of this machine "
-                + "\(missing.joined(separator: " and ")). Steps run on the daemon's own machine: change what they ask "
-                + "for by .on, .cpus or .memory, or run the workflow on a machine that has it.")
+                + "\(missing.joined(separator: " and ")). `pipectl machines add ssh://user@host` adds a machine that "
+                + "has it; or change what they ask for by .on, .cpus or .memory.")
     }
 }

@@ -42,6 +42,22 @@ import RunSamples
         #expect(!live.mayStartAnother(of: 1) && !live.isIdle)
     }
 
+    @Test func `a run that waits for a machine keeps no other from starting`() {
+        var live = live(run(1), run(2))
+        #expect(!live.mayStartAnother(of: 2))
+        let frees = live.note(.waitingForMachine, of: 1)
+        #expect(frees && live.mayStartAnother(of: 2) && !live.isIdle)
+        let goesOn = live.note(.running, of: 1)
+        #expect(!goesOn && !live.mayStartAnother(of: 2))
+        for id: RunID in 1...2 { _ = live.note(.waitingForMachine, of: id) }
+        #expect(live.isIdle && !live.isParked, "the machine is idle, but nobody has to approve")
+        for id: RunID in 3...80 {
+            _ = live.begin(run(id), StopSignal())
+            _ = live.note(.waitingForMachine, of: id)
+        }
+        #expect(!live.mayStartAnother(of: 2), "the queue stays in the store")
+    }
+
     @Test func `as many runs may finish beside others as may run`() {
         var live = live(run(1), run(2), run(3))
         for id: RunID in 1...2 { _ = live.note(.finishing, of: id) }

@@ -62,7 +62,7 @@ struct WaitedRunStates {
             waited.detail = live.question
             return waited
         }
-        if live.phase != .running { waited.detail = live.phase.rawValue }
+        if live.phase != .running { waited.detail = live.progress }
         guard !live.steps.isEmpty else { return waited }
         waited.steps = live.steps.count
         waited.stepsEnded = live.steps.count { $0.record.status.isFinal }

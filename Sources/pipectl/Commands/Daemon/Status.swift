@@ -43,7 +43,7 @@ struct Status: AsyncParsableCommand {
             let isRunning = run.steps.isEmpty || run.steps.contains { $0.record.status == .running }
             let elapsed = Figures.duration(Date().timeIntervalSince(run.startedAt).rounded())
             Terminal.print(
-                "\(isRunning ? "running" : "waiting")  \(run.id)  \(run.workflow)  \(TerminalText.name(run.subject))  \(done) of \(run.steps.count) steps, \(elapsed)"
+                "\(isRunning ? "running" : "waiting")  \(run.id)  \(run.workflow)  \(TerminalText.name(run.subject))  \(done) of \(run.steps.count) steps, \(elapsed)\(run.machine.map { " on \(TerminalText.name($0))" } ?? "")\(run.waitsFor.map { ": \(TerminalText.name($0, limit: 1_000))" } ?? "")"
             )
         }
         for run in status.running {

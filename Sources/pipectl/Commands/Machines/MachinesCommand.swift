@@ -5,9 +5,9 @@ struct MachinesCommand: AsyncParsableCommand {
         commandName: "machines", abstract: "Manages the list of other machines.",
         discussion: """
             A machine is reached by ssh, or through Slurm. Its host key is pinned when it is added, and no other key is \
-            accepted afterwards. The daemon does not place runs on these machines yet.
+            accepted afterwards. A run goes to the daemon's machine, or to another one if that is full or lacks what the \
+            steps ask for.
             """,
-        shouldDisplay: false,
         subcommands: [MachinesList.self, MachinesAdd.self, MachinesDrain.self, MachinesRemove.self],
         defaultSubcommand: MachinesList.self)
 }

@@ -1,0 +1,89 @@
+import Foundation
+import MachineLinks
+import MachineList
+package import MachinePool
+package import Machines
+import Pipeline
+import Results
+import Sandbox
+package import StateFiles
+package import Workspaces
+
+/// Knows the ways to machines.
+package protocol MachineReach: Sendable {
+    /// The way to a machine for one run.
+    ///
+    /// - Throws: ``PlaceUnavailable`` if this pipectl can't start its agent there.
+    func link(to machine: Machine, for order: PlaceOrder) async throws -> any AgentLink
+}
+
+/// Reaches machines by ssh and through Slurm.
+package struct ListedMachines: MachineReach {
+    private let list: MachineList
+    /// The folder for ssh's shared connections.
+    private let sockets: String
+    /// The `stepinit` program; the agent lies beside it.
+    private let stepInit: String
+    /// Names this pipectl at Slurm.
+    private let owner: String
+    private let environment: [String: String]
+
+    package init(
+        _ folder: StateFolder, stepInit: String, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) {
+        list = MachineList(folder)
+        sockets = folder.path + "/ssh"
+        self.stepInit = stepInit
+        owner = String(FileDigest.of(parts: [ProcessInfo.processInfo.hostName, folder.path]).prefix(8))
+        self.environment = environment
+    }
+
+    package func link(to machine: Machine, for order: PlaceOrder) async throws -> any AgentLink {
+        let programs = try await programs()
+        switch machine.address {
+        case .here: throw PlaceUnavailable(reason: "the daemon's own machine needs no agent")
+        case .ssh(let address):
+            return SSHLink(
+                address, SSHSettings(knownHosts: list.knownHosts, sockets: sockets, environment: environment), programs)
+        case .slurm(let partition):
+            return SlurmLink(request(order, partition), SlurmCommands(environment: slurmEnvironment), programs)
+        }
+    }
+
+    /// Cancels what an earlier daemon has left at Slurm.
+    ///
+    /// - Returns: The names of the allocations.
+    package func cancelLeftovers() async throws -> [String] {
+        guard try list.machines().contains(where: { if case .slurm = $0.address { true } else { false } }) else {
+            return []
+        }
+        return try await SlurmCommands(environment: slurmEnvironment, limit: .seconds(10)).cancelLeftovers(of: owner)
+    }
+
+    private func request(_ order: PlaceOrder, _ partition: String?) -> SlurmRequest {
+        let (run, needs) = (order.run.run, order.run.plan.machineNeeds)
+        let limit = order.run.plan.limits.wallTime.map { min(Duration.seconds($0 + 3_600), .seconds(86_400)) }
+        return SlurmRequest(
+            // A run that lost its machine has another allocation, with another name.
+            run: run.id, attempt: run.attempt * 10 + order.wait.losses, owner: owner,
+            // All nodes have Linux; what Slurm calls a feature is a label here.
+            labels: needs.traits.filter { !$0.isMeasured }.map(\.name), cpus: needs.cpus ?? 1,
+            memory: needs.memory.map { max($0 >> 20, 1) }, limit: limit ?? .seconds(86_400), partition: partition)
+    }
+
+    /// A daemon that was started in a job of Slurm must not pass that on.
+    private var slurmEnvironment: [String: String] {
+        environment.filter { !$0.key.hasPrefix("SLURM_") || $0.key == "SLURM_CONF" }
+    }
+
+    private func programs() async throws -> [AgentPrograms] {
+        let agent = URL(fileURLWithPath: stepInit).deletingLastPathComponent().appendingPathComponent("pipectl-agent")
+        do { return try await AgentPrograms.own(agent: agent.path, stepInit: stepInit) } catch let error
+            where !(error is CancellationError)
+        {
+            throw PlaceUnavailable(
+                reason: "pipectl-agent, which runs steps on other machines, can't be read at \(agent.path) (\(error)). "
+                    + "Install pipectl anew.")
+        }
+    }
+}
