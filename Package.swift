@@ -631,7 +631,8 @@ let package = Package(
         .testTarget(
             name: "PlacingTests",
             dependencies: [
-                "Concurrency", "Control", "Engine", "Git", "MachineList", "MachinePool", "Machines", "Pipeline", "Placing",
+                "Concurrency", "Control", "Engine", "Git", "MachineList", "MachinePool", "Machines", "Pipeline",
+                "Placing",
                 "Results", "StateFiles", "TestBasics", "Workspaces", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
@@ -805,7 +806,8 @@ let package = Package(
             name: "RunningTests",
             dependencies: [
                 "AgentWork", "Archive", "Concurrency", "Control", "Delivery", "Engine", "Evaluating", "Git", "Masking",
-                "MachineList", "Pipeline", "Placing", "Preparing", "ProofKeys", "Results", "Running", "RunSamples", "Sandbox", "Secrets",
+                "MachineList", "Pipeline", "Placing", "Preparing", "ProofKeys", "Results", "Running", "RunSamples",
+                "Sandbox", "Secrets",
                 "StateFiles",
                 "StepSlots", "stepinit", "Store", "Tasks", "TestBasics", "TestSupport", "Watching", "WorkflowPrograms",
                 "Workspaces",
