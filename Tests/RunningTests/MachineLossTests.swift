@@ -1,6 +1,7 @@
 import Concurrency
 import Engine
 import Foundation
+import Preparing
 import Results
 import Testing
 

@@ -1,6 +1,7 @@
 import TestBasics
 @testable import Workspaces
 import StateFiles
+import TestShards
 import TestSupport
 import Results
 import Control
@@ -142,7 +143,8 @@ struct PhaseBench {
             delivery: DeliveryService(
                 index: index, folders: ReleaseFolders(state.releases), sources: NoReleaseSources(),
                 artifact: { _ in nil }, publishers: { _, _, _ in throw DeliveryProblem(.invalid, "nowhere") }),
-            order: order, options: options, monitor: monitor)
+            order: order, options: options, monitor: monitor,
+            testTimes: TestTimesFolder(state.testTimes))
     }
 
     var release: ReleasePhase {

@@ -1,5 +1,6 @@
 #if os(Linux)
     import Foundation
+    import MachinePool
     import Machines
     import TestBasics
     import Testing
