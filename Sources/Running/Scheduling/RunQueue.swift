@@ -22,7 +22,13 @@ package struct RunQueue: Sendable {
     package func wakeUp() { scheduler.wakeUp() }
 
     /// Queues a run, or finds the existing one for the same request.
+    ///
+    /// - Throws: Also a ``DaemonError`` with `stopping`, in a process that only starts named runs and ends: nobody would
+    ///   start the run. A daemon that ends starts it after its next start.
     package func accept(_ request: RunRequest) async throws -> EnqueueOutcome {
+        if await scheduler.isRestricted, await scheduler.isDraining {
+            throw DaemonError(.stopping, "The command that would run it is ending. Repeat the request in a moment.")
+        }
         let outcome = try await index.enqueue(request)
         await carryOut(outcome.superseded, outcome.toCancel)
         return outcome

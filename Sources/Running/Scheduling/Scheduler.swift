@@ -171,9 +171,9 @@ package actor Scheduler {
         guard await host.hasRoom() else { return nil }
         let running = live.withLock { $0.ids }
         if let mayStart {
-            let waiting = try await index.queued().filter {
-                mayStart.contains($0.id) && $0.waitsFor == nil && !running.contains($0.id)
-            }
+            let queued = try await index.queued()
+            let wanted = Self.named(mayStart, in: queued)
+            let waiting = queued.filter { wanted.contains($0.id) && $0.waitsFor == nil && !running.contains($0.id) }
             guard var run = waiting.first else { return nil }
             run.attempt = try await index.markRunning(run.id)
             return run
@@ -183,5 +183,15 @@ package actor Scheduler {
             excluding: running, isIdle: live.withLock { $0.isIdle }, prefersMissed: missed.mayWait)
         if run?.request.kind != .warmUp(isMissed: true) { missed.mayWait = false }
         return run
+    }
+
+    /// The named runs and the older ones that they wait for: nobody else would start these.
+    private static func named(_ runs: Set<RunID>, in queued: [QueuedRun]) -> Set<RunID> {
+        var (named, count) = (runs, 0)
+        while named.count != count {
+            count = named.count
+            named.formUnion(queued.filter { named.contains($0.id) }.compactMap(\.waitsFor))
+        }
+        return named
     }
 }

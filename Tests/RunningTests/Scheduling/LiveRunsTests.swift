@@ -6,6 +6,7 @@ import Foundation
 import Testing
 
 import Concurrency
+import Pipeline
 import RunSamples
 @testable import Running
 
@@ -151,6 +152,19 @@ import RunSamples
         #expect(reports.map(\.id) == [ids[1]])
         #expect(await scheduler.report(of: ids[1])?.verdict == .passed)
         #expect(await !scheduler.isMine(ids[0]))
+    }
+
+    @Test func `an older run that a named one waits for is started first`() async throws {
+        let (index, scheduler, host, missed) = try await scene()
+        var ids: [RunID] = []
+        for number in 0..<3 {
+            var request = RunSample.request(nonce: "\(number)")
+            (request.subject, request.concurrency) = (number == 1 ? "another" : "one", .queue(max: 10))
+            ids.append(try await index.enqueue(request).run.id)
+        }
+        await scheduler.startOnly([ids[2]])
+        let reports = try await scheduler.work(untilIdle: true, host, missed)
+        #expect(reports.map(\.id) == [ids[0], ids[2]])
     }
 
     @Test func `nothing starts on a full disk or while it drains`() async throws {

@@ -75,6 +75,16 @@ import RunSamples
         }
     }
 
+    @Test func `where only named runs may start, none is accepted at the end`() async throws {
+        try await PhaseBench.with { bench in
+            await bench.scheduler.startOnly([])
+            await bench.scheduler.drain()
+            let error = await #expect(throws: DaemonError.self) { try await queue(bench).begin(RunSample.request()) }
+            #expect(error?.code == .stopping)
+            #expect(try await bench.index.queued().isEmpty)
+        }
+    }
+
     @Test func `whoever waits for a run and is cancelled cancels the run`() async throws {
         try await PhaseBench.with { bench in
             let queue = queue(bench)
