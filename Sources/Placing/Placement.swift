@@ -44,11 +44,13 @@ package final class Placement: Sendable {
 
     // MARK: The list
 
-    /// Reads the list if it has changed, a second after the last time at the earliest.
-    package func refresh() async {
+    /// Reads the list if it has changed.
+    ///
+    /// - Parameter isPatient: Whether it is read a second after the last time at the earliest.
+    package func refresh(isPatient: Bool = true) async {
         let now = ContinuousClock.now
         let isDue = state.withLock { state in
-            if let last = state.readAt, now - last < Placement.period { return false }
+            if isPatient, let last = state.readAt, now - last < Placement.period { return false }
             state.readAt = now
             return true
         }

@@ -24,7 +24,8 @@ struct StatusQuery: Sendable {
     let obstacle: @Sendable () async -> String?
 
     func machines() async -> [MachineUse] {
-        await placement.refresh()
+        // Somebody may have changed the list just before.
+        await placement.refresh(isPatient: false)
         return placement.uses
     }
 
