@@ -292,7 +292,7 @@
                 try await cluster.run("inside", "host1", "umount", "\(NSHomeDirectory())/.cache")
                 throw error
             }
-            let left = try await cluster.run("inside", "host1", "find", "/root/.cache", "-type", "f")
+            let left = try await cluster.run("inside", "host1", "sh", "-c", "find ~/.cache -type f")
             #expect(left.isEmpty)
             try await cluster.run("inside", "host1", "umount", "\(NSHomeDirectory())/.cache")
             #expect(code == .diskFull)
@@ -302,12 +302,12 @@
         @Test func aShellThatPrintsDoesNoHarm() async throws {
             let begin = ContinuousClock.now
             let host = try await Host()
-            try await host.cluster.run("inside", "host1", "sh", "-c", "echo 'echo welcome' >/root/.bashrc")
+            try await host.cluster.run("inside", "host1", "sh", "-c", "echo 'echo welcome' >~/.bashrc")
             let reason = try await host.talk(to: StandInAgent()) { talk in
                 let bytes = try await talk.read { $0.count { $0 == UInt8(ascii: "\n") } == 2 }
                 #expect(String(decoding: bytes, as: UTF8.self) == "welcome\nhello from host1\n")
             }
-            try await host.cluster.run("inside", "host1", "rm", "/root/.bashrc")
+            try await host.cluster.run("inside", "host1", "sh", "-c", "rm ~/.bashrc")
             #expect(reason == nil)
             FaultTable.add("ssh: the shell there prints when it starts", "starts", since: begin)
         }
