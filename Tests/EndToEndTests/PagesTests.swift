@@ -95,7 +95,7 @@ import Testing
                     try await get(
                         "\(root)/api/v1/runs/1/rerun", bench, "-X", "POST", "-H", "Authorization: Bearer \(token)"
                     )
-                    .body.contains("\"run\" : 2"))
+                    .body.contains("\"run\":2"))
                 try await daemon.event(.runNeedsApproval, run: 2)
                 #expect(
                     try await get(
