@@ -247,7 +247,7 @@ extension Index {
     }
 }
 
-/// A row whose columns are found in a table. GRDB compares the names, which takes longer than reading the values.
+/// A row of ``Index/selectRun``, whose columns are found in a table. GRDB would compare their names one by one.
 private struct PlacedRow {
     let row: Row
     let places: [String: Int]

@@ -93,7 +93,6 @@ enum ListedTests {
 
     private static let endings: Set<String> = [
         "bats", "c", "cc", "cjs", "cpp", "cs", "cts", "dart", "ex", "exs", "feature", "go", "java", "jl", "js", "jsx",
-        "kt",
-        "lua", "mjs", "mts", "php", "py", "rb", "rs", "sh", "swift", "ts", "tsx",
+        "kt", "lua", "mjs", "mts", "php", "py", "rb", "rs", "sh", "swift", "ts", "tsx",
     ]
 }

@@ -32,7 +32,8 @@ package actor Scheduler {
     private nonisolated let wake: AsyncStream<Void>.Continuation
     package private(set) var isDraining = false
     private nonisolated let ending = Mutex(false)
-    /// Only these may start; nil means all. A foreground run must not start runs that a daemon left.
+    /// Only these may start, and the older runs that they wait for; nil means all. A run by hand does not start what else
+    /// a daemon left.
     private var mayStart: Set<RunID>?
     /// Reports of named runs that have ended.
     private var ownReports: [RunID: Report] = [:]
@@ -51,7 +52,7 @@ package actor Scheduler {
     /// Makes the scheduler check whether a run may start; returns at once.
     package nonisolated func wakeUp() { wake.yield() }
 
-    /// Restricts what starts to these runs and those named before.
+    /// Restricts what starts to these runs, those named before, and the older ones that they wait for.
     package func startOnly(_ runs: Set<RunID>) { mayStart = (mayStart ?? []).union(runs) }
     /// Whether only named runs may start.
     package var isRestricted: Bool { mayStart != nil }
