@@ -97,6 +97,17 @@ final class ForgeInbox: Sendable {
         }
     }
 
+    /// Takes back what was taken out and not looked at.
+    func giveBack(_ contents: Contents) {
+        guard !contents.isEmpty else { return }
+        state.withLock { state in
+            var all = contents
+            all.merge(state.contents)
+            state.contents = all
+        }
+        arrival.tell()
+    }
+
     /// Returns when something has arrived since the last ``empty()``, or the task is cancelled. One task waits.
     func wait() async { await arrival.wait() }
 }
@@ -105,6 +116,19 @@ extension ForgeInbox.Contents {
     /// Leaves as many codes as are remembered.
     fileprivate mutating func forgetOldest() {
         codes.removeFirst(max(codes.count - ForgeInbox.mostRemembered, 0))
+    }
+
+    /// Adds what came later.
+    mutating func merge(_ later: Self) {
+        changes.formUnion(later.changes)
+        commented.formUnion(later.commented)
+        issues.formUnion(later.issues)
+        labellers.merge(later.labellers) { $0 + $1 }
+        isOverfull = isOverfull || later.isOverfull
+        pushes.merge(later.pushes) { $1 }
+        buttons += later.buttons
+        codes += later.codes
+        forgetOldest()
     }
 
     mutating func add(_ hint: ForgeHint) {

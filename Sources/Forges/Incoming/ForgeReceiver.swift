@@ -42,16 +42,15 @@ actor ForgeReceiver {
     ///
     /// - Returns: When to come again, at the latest.
     func take(_ contents: ForgeInbox.Contents) async throws -> Date {
-        open.changes.formUnion(contents.changes)
-        open.commented.formUnion(contents.commented)
-        open.issues.formUnion(contents.issues)
-        open.labellers.merge(contents.labellers) { $0 + $1 }
-        open.buttons += contents.buttons
-        if contents.isOverfull { pollAt = .distantPast }
+        open.merge(contents)
+        if open.isOverfull { pollAt = .distantPast }
+        open.isOverfull = false
         do {
-            try await index.keepForgeDeliveries(contents.codes, of: record.repository)
+            try await index.keepForgeDeliveries(open.codes, of: record.repository)
+            open.codes = []
             try await index.keepForgePushes(
-                contents.pushes.mapValues { ForgePusher(login: $0.login, id: $0.id) }, of: record.repository)
+                open.pushes.mapValues { ForgePusher(login: $0.login, id: $0.id) }, of: record.repository)
+            open.pushes = [:]
             // A hint that comes meanwhile does not shorten the pause that the forge asked for.
             guard pause.end <= now() else { return pause.end }
             try await work()
@@ -71,6 +70,12 @@ actor ForgeReceiver {
             }
             return pause.end
         }
+    }
+
+    /// What was told and not looked at, for the receiver that follows this one.
+    func leave() -> ForgeInbox.Contents {
+        defer { open = ForgeInbox.Contents() }
+        return open
     }
 
     private func work() async throws {

@@ -140,6 +140,12 @@ public struct ForgeLinks: Sendable {
 
     /// Looks at what webhooks told about one connection, and polls, until the task is cancelled.
     private func receive(_ record: ForgeRecord, _ inbox: ForgeInbox, _ receiver: ForgeReceiver) async {
+        await keepReceiving(record, inbox, receiver)
+        // Another receiver takes over when the connection of some repository is made or removed.
+        inbox.giveBack(await receiver.leave())
+    }
+
+    private func keepReceiving(_ record: ForgeRecord, _ inbox: ForgeInbox, _ receiver: ForgeReceiver) async {
         while !Task.isCancelled {
             var seconds = Self.longestSleep
             do {

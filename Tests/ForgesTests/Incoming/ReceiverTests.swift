@@ -182,6 +182,30 @@ extension ForgeInbox.Contents {
     }
 
     @Test(.timeLimit(.minutes(1)))
+    func `what a receiver could not look at, the next one looks at`() async throws {
+        try await Hosted.open { hosted, receiver, index, _ in
+            hosted.change { state in
+                state.fails = true
+                state.comments = [(31, "/pipectl rerun", "grace", "User", false, 5)]
+            }
+            let inbox = ForgeInbox()
+            let code = Data(repeating: 1, count: 32)
+            #expect(inbox.take(.comment(change: 7), codes: [code]) == .taken)
+            _ = try await receiver.take(inbox.empty())
+            #expect(inbox.take(.issue(9, by: nil), codes: [Data(repeating: 2, count: 32)]) == .taken)
+            inbox.giveBack(await receiver.leave())
+            #expect(await receiver.leave().isEmpty)
+            #expect(try await index.forgeDeliveries(of: "hello") == [code])
+            #expect(inbox.take(.comment(change: 7), codes: [code]) == .known)
+            hosted.change { $0.fails = false }
+            hosted.clock.advance(10)
+            _ = try await receiver.take(inbox.empty())
+            #expect(hosted.given.map(\.command) == [.rerun(failedOnly: false)])
+            #expect(try await index.forgeDeliveries(of: "hello").count == 2)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
     func `the first poll starts nothing, later news does, and what is the same costs no facts`() async throws {
         try await Hosted.open { hosted, receiver, index, double in
             _ = try await receiver.take(ForgeInbox.Contents())
