@@ -42,6 +42,8 @@ func areaTests(needs build: Step) -> [Step] {
             "\(area.name) tests", needs: build, run: "script/test --run \(area.name) --results \(results)"
         )
         .uses(machine)
+        // Many tests start pipectl, which makes its sandboxes inside this one.
+        .allows(.nestedSandboxes)
         .timeout(.minutes(15))
         .testResults(.junit("\(results)/*.xml"))
         return area.inputs.reduce(step.inputs(only: "Package.swift", "script/test")) { $0.inputs(only: $1) }

@@ -13,6 +13,9 @@ int drop_privileges(uint32_t user, uint32_t group) {
     return setuid(user);
 }
 
+// macOS: a sandbox has no mounts.
+int uncover_proc(void) { return 0; }
+
 // macOS: sandbox-exec applied its profile already.
 int filter_calls(int allowed) { (void)allowed; return 0; }
 
@@ -27,6 +30,7 @@ int filter_calls(int allowed) { (void)allowed; return 0; }
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
@@ -43,6 +47,15 @@ int drop_privileges(uint32_t user, uint32_t group) {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
     return (int)syscall(SYS_capset, &header, none);
+}
+
+int uncover_proc(void) {
+    // bubblewrap mounts these over themselves, read-only, if it could write to them.
+    static const char *const covered[] = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"};
+    for (size_t i = 0; i < sizeof covered / sizeof *covered; i++)
+        // EINVAL: nothing is mounted there.
+        if (umount2(covered[i], MNT_DETACH) != 0 && errno != EINVAL && errno != ENOENT) return -1;
+    return 0;
 }
 
 #ifndef TIOCSTI
@@ -73,9 +86,8 @@ static const int refused[] = {
     SYS_keyctl, SYS_add_key, SYS_request_key, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, 425 /* io_uring_setup */,
     426 /* io_uring_enter */, 427 /* io_uring_register */, SYS_kcmp, SYS_open_by_handle_at, SYS_name_to_handle_at,
     SYS_acct, SYS_quotactl, SYS_swapon, SYS_swapoff, SYS_reboot, SYS_kexec_load, SYS_init_module, SYS_finit_module,
-    SYS_delete_module, SYS_syslog, SYS_settimeofday, SYS_clock_settime, SYS_clock_adjtime, SYS_adjtimex, SYS_setns,
-    SYS_sethostname, SYS_setdomainname, SYS_vhangup, SYS_move_pages, SYS_migrate_pages, SYS_fanotify_init,
-    SYS_nfsservctl, SYS_lookup_dcookie,
+    SYS_delete_module, SYS_syslog, SYS_settimeofday, SYS_clock_settime, SYS_clock_adjtime, SYS_adjtimex, SYS_vhangup,
+    SYS_move_pages, SYS_migrate_pages, SYS_fanotify_init, SYS_nfsservctl, SYS_lookup_dcookie,
 #ifdef SYS_kexec_file_load
     SYS_kexec_file_load,
 #endif
@@ -84,10 +96,11 @@ static const int refused[] = {
 #endif
 };
 
-// Calls with which a sandbox is made inside the sandbox.
-static const int of_mounting[] = {
+// Calls with which a sandbox is made inside the sandbox. The kernel allows them in namespaces that the step made; in
+// those of its sandbox a step has no capabilities.
+static const int of_nesting[] = {
     SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_open_tree, SYS_move_mount, SYS_fsopen, SYS_fsconfig,
-    SYS_fsmount, SYS_fspick, SYS_mount_setattr,
+    SYS_fsmount, SYS_fspick, SYS_mount_setattr, SYS_setns, SYS_sethostname, SYS_setdomainname,
 };
 
 static const int of_tracing[] = {SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd};
@@ -181,7 +194,7 @@ int filter_calls(int allowed) {
     if (!(allowed & allow_nested)) {
         static const uint32_t namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
                                            CLONE_NEWUTS | CLONE_NEWCGROUP;
-        for (size_t i = 0; i < sizeof of_mounting / sizeof *of_mounting; i++) refuse_call(&program, of_mounting[i]);
+        for (size_t i = 0; i < sizeof of_nesting / sizeof *of_nesting; i++) refuse_call(&program, of_nesting[i]);
         refuse_argument(&program, SYS_unshare, 0, namespaces | CLONE_NEWTIME, 1);
         // CLONE_NEWTIME shares a bit with clone's signal number.
         refuse_argument(&program, SYS_clone, 0, namespaces, 1);

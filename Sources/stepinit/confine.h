@@ -9,6 +9,10 @@ enum confine_allow {
     uncounted_memory = 4,  // no control group counts the memory, so shared segments must be small
 };
 
+// Removes what bubblewrap, as root, mounted over parts of /proc. The kernel lets nobody mount a /proc in a user namespace
+// unless a whole one is visible already. Returns 0, or -1 with errno.
+int uncover_proc(void);
+
 // Switches to `user` and `group` for good, without supplementary groups or capabilities. Returns 0, or -1 with errno.
 int drop_privileges(uint32_t user, uint32_t group);
 

@@ -12,8 +12,10 @@
 // stepinit is the first process of its namespace: no process in there can signal or trace it, and when it ends the
 // kernel ends all others.
 //
-//   stepinit [--enter COUNT] [--user UID:GID] [--filter[-nested][-tracing][-uncounted]] [--processes MOST] [--chdir FOLDER]
+//   stepinit [--enter COUNT] [--whole-proc] [--user UID:GID] [--filter[-nested][-tracing][-uncounted]]
+//            [--processes MOST] [--chdir FOLDER]
 //       --enter: the descriptors from 3 on are entry files of control groups to join, `tasks` or `cgroup.procs`
+//       --whole-proc: see uncover_proc
 //   stepinit … -- COMMAND…     starts one command instead, and ends with its exit status
 //   stepinit --layers …, stepinit --within …    see layers.h
 //   stepinit --forward …, stepinit --connect …  see forward.h
@@ -229,6 +231,8 @@ static char **confine(char **words) {
         if (strcmp(*words, "--user") == 0 && words[1] && sscanf(words[1], "%u:%u", &user, &group) == 2) {
             failed = drop_privileges(user, group);
             words++;
+        } else if (strcmp(*words, "--whole-proc") == 0) {
+            failed = uncover_proc();
         } else if (strcmp(*words, "--enter") == 0 && words[1]) {
             failed = 0;
             for (int group = 3, last = 3 + atoi(*++words); group < last; group++) {

@@ -52,7 +52,7 @@ import Testing
         #expect(Set(object.keys) == ["event", "level", "message", "time"])
     }
 
-    @Test func `a line of a library has the event "other"`() throws {
+    @Test func `a line of a library has the event other`() throws {
         let object = try Self.object(DaemonLogHandler.object(Self.time, .error, "x", ["peer": "127.0.0.1"]))
         #expect(object["event"] as? String == "other")
         #expect(object["peer"] as? String == "127.0.0.1")

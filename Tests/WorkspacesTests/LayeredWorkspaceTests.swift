@@ -1,5 +1,6 @@
 import Foundation
 import Git
+import TestBasics
 import Testing
 
 import Sandbox
@@ -107,8 +108,10 @@ struct LayeredWorkspaceTests {
             let commit = try await ground.commit(LayeredWorkspaceTests.first)
             let builder = try ground.users.take()
             let cold = try await ground.workspace(commit, user: builder)
+            // Deeper than a run's folders may be nested, unless a run has started these tests.
+            let depth = OuterStep.isThere ? 150 : 300
             _ = try await ground.step(
-                "echo built > product; mkdir -p deep; cd deep; for i in $(seq 300); do mkdir d; cd d; done; echo x > x",
+                "echo built > product; mkdir -p deep; cd deep; for i in $(seq \(depth)); do mkdir d; cd d; done; echo x > x",
                 in: cold, as: builder)
             let base = try await ground.seal(cold)
             var before: [String] = []
@@ -139,7 +142,7 @@ struct LayeredWorkspaceTests {
             #expect(
                 try await ground.step(
                     "cat src/one product; test ! -e fifo; find deep -type d | wc -l; \(cleanliness)", in: other,
-                    as: users[1]) == "1\nbuilt\n301\n")
+                    as: users[1]) == "1\nbuilt\n\(depth + 1)\n")
             await one.close()
             await other.close()
             for (number, layer) in base.layers.enumerated() {

@@ -58,6 +58,7 @@
                 // So a step stays unprivileged even if the namespaces leak. stepinit needs these capabilities only for
                 // this change.
                 words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"]
+                if uncoversProc { words += ["--cap-add", "CAP_SYS_ADMIN"] }
             }
             if policy.network == .denied { words.append("--unshare-net") }
             if lifetime.isOfParent { words.append("--die-with-parent") }
@@ -101,6 +102,12 @@
             words += ["--perms", "1777", "--size", String(Sandbox.temporaryBytes), "--tmpfs", "/dev/shm"]
             words += ["--remount-ro", "/dev"]
             made.formUnion(["/proc", "/dev", "/dev/shm"])
+        }
+
+        /// Whether `stepinit` removes what bubblewrap mounts over parts of /proc as root: a sandbox in this one can have
+        /// a /proc only if this one's is whole. Without root, bubblewrap covers nothing.
+        private var uncoversProc: Bool {
+            user != nil && policy.permissions.contains(.nestedSandboxes) && !sharesKernel
         }
 
         /// Whether the daemon's settings show devices of the machine, or parts of its /proc or /sys.
@@ -189,7 +196,7 @@
         }
 
         private func confinement(_ lifetime: Sandbox.Lifetime) -> [String] {
-            var options: [String] = []
+            var options: [String] = uncoversProc ? ["--whole-proc"] : []
             if let user { options += ["--user", "\(user.user):\(user.group)"] }
             let allowed = SandboxPermission.allCases.filter(policy.permissions.contains).map {
                 switch $0 {
