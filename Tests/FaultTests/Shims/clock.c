@@ -1,4 +1,5 @@
-// Preloaded into pipectl by the fault tests: moves the wall clock by the seconds that stand in the file FAULT_CLOCK.
+// Preloaded into pipectl by the fault tests, and into its agent by script/cluster-runs: moves the wall clock by the
+// seconds that stand in the file FAULT_CLOCK.
 // The monotonic clock is left alone. FAULT_CLOCK_SEEN gets a byte for each answer that was moved.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,7 +27,8 @@ static void *page(const char *name) {
 }
 
 __attribute__((constructor)) static void begin(void) {
-    if (strcmp(program_invocation_short_name, "pipectl") != 0) return;
+    // Also pipectl-agent.
+    if (strncmp(program_invocation_short_name, "pipectl", 7) != 0) return;
     unsetenv("LD_PRELOAD");
     seen = page("FAULT_CLOCK_SEEN");
     offset = page("FAULT_CLOCK");
