@@ -13,6 +13,7 @@ class Pipectl < Formula
     depends_on "libssh2"
     depends_on "pcre2"
     depends_on "sqlite"
+    depends_on "zlib"
   end
 
   def install
