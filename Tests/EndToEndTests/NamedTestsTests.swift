@@ -42,7 +42,8 @@ struct NamedTestsTests {
         try await bench.command(
             [
                 "sh", "-c",
-                "pipectl() { what=$1; shift; \"\(Bench.pipectl)\" $what --shared \"\(bench.meet)\" \"$@\"; }; \(command)",
+                "pipectl() { what=$1; shift; \"\(Bench.pipectl)\" $what --shared \"\(bench.meet)\" --minimum-free 0 "
+                    + "\"$@\"; }; \(command)",
             ],
             in: folder, within: .seconds(240))
     }

@@ -129,14 +129,16 @@ package struct Bench: Sendable {
         return try await runner.end(of: sharing(command))
     }
 
-    /// The command, with an option that shows the meeting folder to steps if the command runs any.
+    /// The command, with options that show the meeting folder to steps if the command runs any, and let runs start
+    /// however little space the bench's disk has.
     package func sharing(_ command: [String]) -> [String] {
         guard command.count > 1, command[0] == Bench.pipectl,
             ["run", "rerun", "watch", "open", "fix"].contains(command[1])
         else {
             return command
         }
-        return Array(command[..<2]) + ["--shared", meet] + command[2...]
+        let space = command[1] == "watch" || command.contains("--minimum-free") ? [] : ["--minimum-free", "0"]
+        return Array(command[..<2]) + ["--shared", meet] + space + command[2...]
     }
 
     package var environment: [String: String] {
