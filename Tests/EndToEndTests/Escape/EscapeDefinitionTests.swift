@@ -81,7 +81,7 @@
 
             """
 
-        @Test(.timeLimit(.minutes(3)))
+        @Test(.outsideOfSteps, .timeLimit(.minutes(3)))
         func `a definition is planned in a sandbox`() async throws {
             try await EscapeRoom.with(steps: "Step(\"check\", run: \"true\")") { room in
                 let source = room.filled(Self.hostile).replacing("@PRODUCTS@", with: Products.folder)
