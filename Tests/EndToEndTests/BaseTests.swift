@@ -106,6 +106,8 @@ struct BaseTests {
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.ended(3).verdict == .passed)
                 #expect(try await bench.report(3).base?.run == 2)
+                // Its workspace is kept after its verdict.
+                #expect(await daemon.stop() == 0)
             }
             try Data().write(to: URL(fileURLWithPath: "\(bench.meet)/fail"))
             try await bench.withDaemon("--refresh", "--clean-room", "0.0003") { daemon in

@@ -66,7 +66,10 @@ struct DaemonTests {
                     """
                 try await bench.change(1, ["check.sh": check])
                 try await bench.arrival(at: "started")
-                #expect(try await bench.command(["pkill", "-TERM", "-xf", "sleep \(number)"]).code == 0)
+                // The shell says that it is up before it becomes this process.
+                try await eventually("the signal for the step", within: .seconds(30)) {
+                    try await bench.command(["pkill", "-TERM", "-xf", "sleep \(number)"]).code == 0
+                }
                 daemon.child.signal(SIGTERM)
                 #expect(await daemon.end() == 0)
             }
