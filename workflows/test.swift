@@ -44,7 +44,7 @@ func areaTests(needs build: Step) -> [Step] {
         .uses(machine)
         // Many tests start pipectl, which makes its sandboxes inside this one.
         .allows(.nestedSandboxes)
-        .timeout(.minutes(15))
+        .timeout(.minutes(45))
         .testResults(.junit("\(results)/*.xml"))
         return area.inputs.reduce(step.inputs(only: "Package.swift", "script/test")) { $0.inputs(only: $1) }
     }

@@ -7,6 +7,8 @@ import TestSupport
 /// OpenSSH's client and starts there what the daemon asks for.
 struct MachineBench: Sendable {
     let bench: Bench
+    /// The homes of the machines. Each gets an agent, so they are on a disk: a step's /tmp is too small for several tests.
+    let hosts: String
 
     /// - Parameter machines: By name, their labels.
     static func with(
@@ -17,24 +19,25 @@ struct MachineBench: Sendable {
             var bench = plain
             let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
             bench.variables["PATH"] = "\(bench.root)/bin:\(path)"
-            let made = MachineBench(bench: bench)
-            try made.placeClient()
-            try made.list(machines)
-            try await body(made)
+            try await withTemporaryFolder(.disk) { [bench] hosts in
+                let made = MachineBench(bench: bench, hosts: hosts)
+                try made.placeClient()
+                try made.list(machines)
+                try await body(made)
+            }
         }
     }
 
     private func placeClient() throws {
         let files = FileManager.default
         try files.createDirectory(atPath: "\(bench.root)/bin", withIntermediateDirectories: true)
-        try files.createDirectory(atPath: "\(bench.root)/hosts", withIntermediateDirectories: true)
         let client = """
             #!/bin/sh
             while [ $# -gt 0 ] && [ "$1" != -- ]; do
                 [ "$1" != -O ] || exit 0
                 shift
             done
-            home=\(bench.root)/hosts/$2
+            home=\(hosts)/$2
             if [ -e "$home.down" ]; then echo "ssh: connect to host $2 port 22: No route to host" >&2; exit 255; fi
             mkdir -p "$home"
             cd "$home"
@@ -64,7 +67,7 @@ struct MachineBench: Sendable {
 
     /// Takes a machine's network, or gives it back.
     func cut(_ machine: String, _ isDown: Bool = true) throws {
-        let mark = "\(bench.root)/hosts/\(machine).down"
+        let mark = "\(hosts)/\(machine).down"
         if isDown {
             try "".write(toFile: mark, atomically: true, encoding: .utf8)
         } else {
@@ -90,7 +93,7 @@ struct MachineBench: Sendable {
 
     /// The workspaces of steps that have begun.
     func workspaces(on machine: String) -> Set<String> {
-        let runs = "\(bench.root)/hosts/\(machine)/.cache/pipectl-agent/runs"
+        let runs = "\(hosts)/\(machine)/.cache/pipectl-agent/runs"
         guard let all = FileManager.default.enumerator(atPath: runs) else { return [] }
         var found: Set<String> = []
         for case let path as String in all where path.hasSuffix("/begun") {
@@ -105,7 +108,7 @@ struct MachineBench: Sendable {
 
     /// The processes of a machine whose command line has this text.
     func processes(on machine: String, _ text: String) -> [Int32] {
-        let home = "HOME=\(bench.root)/hosts/\(machine)"
+        let home = "HOME=\(hosts)/\(machine)"
         return ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap(Int32.init)
             .filter { id in
                 guard let line = FileManager.default.contents(atPath: "/proc/\(id)/cmdline"),
