@@ -83,6 +83,9 @@ package struct MachinePool: Sendable {
     /// The runs that a machine has, the oldest first.
     package func runs(on name: String) -> [Int] { places[name].map { entries[$0].runs.keys.sorted() } ?? [] }
 
+    /// The machine that a run is on; nil if it has none.
+    package func machine(of run: Int) -> String? { entries.first { $0.runs[run] != nil }?.machine.name }
+
     /// What a machine has for further runs; nil for an unknown one.
     package func free(on name: String) -> FreeCapacity? { places[name].map { entries[$0].free } }
 
@@ -161,7 +164,15 @@ package struct MachinePool: Sendable {
     }
 
     /// Takes a run out of the order.
-    package mutating func cancel(_ run: Int) { waiters.removeAll { $0.run.id == run } }
+    package mutating func cancel(_ run: Int) {
+        guard let index = waiters.firstIndex(where: { $0.run.id == run }) else { return }
+        let waiter = waiters.remove(at: index)
+        // What its owner asked for last and did not get costs it nothing: steps often wait here until they find a slot
+        // on the machine of their run.
+        if lastRank[waiter.run.owner] == waiter.rank {
+            lastRank[waiter.run.owner] = waiter.rank - max(waiter.run.seconds, 0.001)
+        }
+    }
 
     /// Notes that a run has left its machine.
     package mutating func end(_ run: Int) {

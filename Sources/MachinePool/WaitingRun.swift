@@ -16,9 +16,11 @@ package enum MachineScope: Sendable, Hashable {
     }
 }
 
-/// A run that waits for a machine.
+/// A run, or one step of a run that is on another machine, which waits for a machine.
 package struct WaitingRun: Sendable {
     package var id: Int
+    /// The run whose step it is; nil for a run.
+    package var partOf: Int?
     /// Runs of one owner share its part of the machines: the repository's name.
     package var owner: String
     package var needs: MachineNeeds

@@ -194,6 +194,21 @@ import Testing
         #expect(pool.waiting == 0)
     }
 
+    @Test func `what an owner did not get costs it nothing`() {
+        var pool = MachinePool([machine("a")])
+        pool.enqueue(run(1, "busy"))
+        #expect(pool.next(now: 0)?.run == 1)
+        // A step that found a slot on the machine of its run.
+        for number in 2...20 {
+            pool.enqueue(run(number, "busy", seconds: 1_000))
+            pool.cancel(number)
+        }
+        pool.enqueue(run(21, "busy", seconds: 10))
+        pool.enqueue(run(22, "other", seconds: 200))
+        pool.end(1)
+        #expect(pool.next(now: 1)?.run == 21)
+    }
+
     @Test func `a machine that is removed takes its snapshots with it, and others keep theirs`() {
         var pool = MachinePool([machine("a"), machine("b"), machine("c")])
         pool.note(snapshot: "test", on: "a", isThere: true)
