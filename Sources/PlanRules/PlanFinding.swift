@@ -34,7 +34,8 @@ extension Plan {
     static let rules: [any PlanRule] = [
         NotEmpty(), UsableNames(), UniqueNames(), KnownNeeds(), NoCycles(), UsableGlobs(), UsableActions(),
         UsableLimits(), UsableCaches(), UsableFolders(), UsableEnvironment(), UsableSecrets(), ConsistentResources(),
-        PublishedValues(), UsableApprovals(), UsableReleases(), UsableProofs(), UsableMachines(), UsableShards(),
+        PublishedValues(), UsableApprovals(), UsableReleases(), UsableProofs(), UsableMachines(), UsableTogether(),
+        UsableShards(),
     ]
 
     /// Everything that is wrong with the plan. An empty array means that it can run.
