@@ -130,7 +130,7 @@ let package = Package(
             name: "ProofKeys", dependencies: ["Diagnostics", "ForeignText", "Pipeline", "Results", "Sandbox"],
             swiftSettings: settings),
         .target(name: "PlanOrder", dependencies: ["Pipeline", "Results"], swiftSettings: settings),
-        .target(name: "StepSlots", dependencies: ["Pipeline", "Sandbox"], swiftSettings: settings),
+        .target(name: "StepSlots", dependencies: ["Concurrency", "Pipeline", "Sandbox"], swiftSettings: settings),
         .target(
             name: "Engine",
             dependencies: [
@@ -459,12 +459,20 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "Spreading",
+            dependencies: [
+                "Concurrency", "Engine", "MachinePool", "Masking", "Pipeline", "PlanRules", "Results", "Sandbox",
+                "Workspaces", .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .target(
             name: "Placing",
             dependencies: [
                 "Concurrency", "Control", "DaemonLog", "Engine", "MachineLinks", "MachineList", "MachinePool",
                 "Machines",
-                "Pipeline", "Results", "Sandbox", "StateFiles", "Workspaces",
+                "Pipeline", "PlanRules", "Results", "Sandbox", "Spreading", "StateFiles", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         // Drives the choice of machines with made-up runs: `script/bench machines`.
@@ -634,6 +642,17 @@ let package = Package(
                 "Concurrency", "Control", "Engine", "Git", "MachineList", "MachinePool", "Machines", "Pipeline",
                 "Placing",
                 "Results", "StateFiles", "TestBasics", "Workspaces", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SpreadingTests",
+            dependencies: [
+                "Concurrency", "Control", "Engine", "Git", "MachineList", "MachinePool", "Machines", "Masking",
+                "Pipeline", "pipectl-agent", "Placing", "PlanRules", "Results", "Sandbox", "Spreading", "StateFiles",
+                "stepinit", "StepSlots",
+                "TestBasics", "TestShards", "TestSupport", "Workspaces",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .testTarget(

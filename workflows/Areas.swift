@@ -50,11 +50,11 @@ let areas = [
         "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing",
         "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
         "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing",
-        "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages",
-        "Sources/TaskService", "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/pipectl", "Tests/DaemonSettingsTests", "Tests/Support", "Tests/TestBasics",
-        "docs"
+        "Sources/Spreading", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/DaemonSettingsTests",
+        "Tests/Support", "Tests/TestBasics", "docs"
     ),
     Area(
         "daemon", "Sources/AgentWork", "Sources/AppStore", "Sources/Archive", "Sources/CAllocator", "Sources/CGit",
@@ -66,11 +66,12 @@ let areas = [
         "Sources/Machines", "Sources/Masking", "Sources/MergeQueue", "Sources/PageMarkup", "Sources/Pages",
         "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing",
         "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles",
-        "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService",
-        "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
-        "Tests/DaemonTests", "Tests/RunSamples", "Tests/Support", "Tests/TestBasics"
+        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/Spreading",
+        "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages",
+        "Sources/TaskService", "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/stepinit", "Tests/DaemonTests", "Tests/RunSamples", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area(
         "delivery", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -97,12 +98,12 @@ let areas = [
         "Sources/Pages", "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules",
         "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
         "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/Signing", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/pipectl-agent",
-        "Sources/stepinit", "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support", "Tests/TestBasics",
-        "Tests/TestForge", "script", "workflows"
+        "Sources/Signing", "Sources/Spreading", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText", "Sources/Tasks",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl",
+        "Sources/pipectl-agent", "Sources/stepinit", "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support",
+        "Tests/TestBasics", "Tests/TestForge", "script", "workflows"
     ),
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -135,11 +136,11 @@ let areas = [
         "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing",
         "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
         "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing",
-        "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages",
-        "Sources/TaskService", "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/Spreading", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests",
+        "Tests/Support", "Tests/TestBasics"
     ),
     Area("foreign-text", "Sources/CLinux", "Sources/ForeignText", "Tests/ForeignTextTests"),
     Area(
@@ -182,10 +183,10 @@ let areas = [
         "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline",
         "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
         "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox",
-        "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/StateFiles", "Sources/StepSlots",
-        "Sources/Store", "Sources/SystemCalls", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Tests/LandingTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/Spreading", "Sources/StateFiles",
+        "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/Tasks", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/LandingTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "machine-links", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
@@ -242,10 +243,11 @@ let areas = [
         "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing",
         "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
         "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing",
-        "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages",
-        "Sources/TaskService", "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/pipectl", "Tests/Support", "Tests/TestBasics", "Tests/pipectlTests"
+        "Sources/Spreading", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/Support", "Tests/TestBasics",
+        "Tests/pipectlTests"
     ),
     Area("pipeline", "Sources/Pipeline", "Sources/PlanRules", "Tests/PipelineTests", "Tests/TestBasics"),
     Area(
@@ -254,9 +256,9 @@ let areas = [
         "Sources/Git", "Sources/MachineLinks", "Sources/MachineList", "Sources/MachinePool", "Sources/MachineProtocol",
         "Sources/Machines", "Sources/Masking", "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder",
         "Sources/PlanRules", "Sources/ProofKeys", "Sources/Results", "Sources/Sandbox", "Sources/Settings",
-        "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/PlacingTests",
-        "Tests/TestBasics"
+        "Sources/Spreading", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces",
+        "Tests/PlacingTests", "Tests/TestBasics"
     ),
     Area(
         "plan-order", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/DaemonLog",
@@ -309,10 +311,10 @@ let areas = [
         "Sources/Machines", "Sources/Masking", "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder",
         "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
         "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/Signing", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
-        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/RunSamples",
-        "Tests/RunningTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Signing", "Sources/Spreading", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store",
+        "Sources/SystemCalls", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
+        "Tests/RunSamples", "Tests/RunningTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "sandbox", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -335,6 +337,17 @@ let areas = [
     ),
     Area("signing", "Sources/Signing", "Tests/SigningTests", "Tests/TestBasics"),
     Area(
+        "spreading", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
+        "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
+        "Sources/ForeignText", "Sources/Git", "Sources/MachineAgent", "Sources/MachineLinks", "Sources/MachineList",
+        "Sources/MachinePool", "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/Pipeline",
+        "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProofKeys", "Sources/Reports",
+        "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/Spreading", "Sources/StateFiles",
+        "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
+        "Sources/TestShards", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl-agent",
+        "Sources/stepinit", "Tests/SpreadingTests", "Tests/Support", "Tests/TestBasics"
+    ),
+    Area(
         "state-files", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control",
         "Sources/DaemonLog", "Sources/Git", "Sources/Pipeline", "Sources/Reports", "Sources/Results",
         "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
@@ -355,9 +368,9 @@ let areas = [
         "Sources/MergeQueue", "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules",
         "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
         "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing",
-        "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TaskService",
-        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/RunSamples",
+        "Sources/Spreading", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TaskService", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/RunSamples",
         "Tests/TaskServiceTests", "Tests/TestBasics"
     ),
     Area(

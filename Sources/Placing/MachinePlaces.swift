@@ -3,14 +3,17 @@ import Engine
 import MachinePool
 import Machines
 import Pipeline
+import PlanRules
 import Results
+import Spreading
 import Synchronization
+import SystemPackage
 package import Workspaces
 
 /// Prepares places on the machine that a run gets: the daemon's, or another one.
 package struct MachinePlaces: PlaceProvider {
     private let here: any PlaceProvider
-    private let placement: Placement
+    let placement: Placement
     private let reach: any MachineReach
     /// Whether unmerged code may run where there is no sandbox.
     private let allowsUnsandboxed: Bool
@@ -32,10 +35,16 @@ package struct MachinePlaces: PlaceProvider {
 
     package func provide(_ order: PlaceOrder) async throws -> any ProvidedPlace {
         let own = ThisMachine.machine(slots: 1)
-        let needs = order.run.plan.machineNeeds
+        let plan = order.run.plan
+        let moves = order.run.maySpread && placement.hasOthers ? StepMoves(plan) : nil
+        var needs = plan.machineNeeds
+        if let moves, !own.missing(needs).isEmpty {
+            needs = moves.needs(of: plan) { own.missing($0).isEmpty }
+            try await check(plan, moves)
+        }
         let fitsHere = own.missing(needs).isEmpty
         // Runs for which nobody waits start when the daemon's machine is idle, and take no slot of it.
-        if order.run.run.request.background != nil, fitsHere { return try await here.provide(order) }
+        if order.run.run.request.background != nil, fitsHere { return try await place(order, on: own, moves) }
         var excluded: Set<String> = []
         let bound = RemotePlaces.obstacle(to: order.run)
         if let bound, !fitsHere { throw MachinePlaces.unavailable(needs, own, bound) }
@@ -47,34 +56,81 @@ package struct MachinePlaces: PlaceProvider {
             do {
                 machine = try await placement.machine(
                     for: order.waiting(needs, scope, seconds: seconds ?? 60), order.wait)
-            } catch {
-                throw error is PlaceUnavailable ? refusal ?? error : error
+            } catch let error as PlaceUnavailable {
+                throw refusal ?? MachinePlaces.explained(error, plan, moves)
             }
             do {
-                guard machine.address != .here else {
-                    order.wait.say(.placed(nil))
-                    return try await here.provide(order)
-                }
-                let place = try await bring(order, needs, to: machine)
-                placement.reach(machine.name)
-                order.wait.say(.placed(machine.name))
-                return PlaceElsewhere(place: place, machine: machine.name, placement: placement)
+                let place = try await place(order, on: machine, moves)
+                order.wait.say(.placed(machine.address == .here ? nil : machine.name))
+                return place
             } catch {
                 placement.leave(order.run.run.id)
                 if machine.address == .here || MachinePlaces.isOwn(error) { throw error }
-                if let problem = error as? PlaceUnavailable {
-                    // It may run on another machine.
-                    refusal = problem
-                    excluded.insert(machine.name)
-                } else {
-                    placement.lose(machine.name, reason: "\(error)")
-                }
+                // It may run on another machine.
+                if let problem = error as? PlaceUnavailable { (refusal, _) = (problem, excluded.insert(machine.name)) }
             }
         }
     }
 
+    /// Makes sure that each step which may leave the run's machine fits on one of the machines.
+    private func check(_ plan: Plan, _ moves: StepMoves) async throws {
+        var seen: Set<MachineNeeds> = []
+        for step in plan.steps {
+            guard let needs = step.machine, moves.mayMove(step), seen.insert(needs).inserted,
+                let reason = await placement.impossibility(of: needs)
+            else { continue }
+            throw PlaceUnavailable(reason: "step \"\(step.name)\": \(reason)")
+        }
+    }
+
+    /// Says why the steps of a run can't be on several machines, if that would help.
+    private static func explained(_ problem: PlaceUnavailable, _ plan: Plan, _ moves: StepMoves?) -> PlaceUnavailable {
+        let step = moves?.bound(in: plan).last { $0.machine?.isEmpty == false }
+        guard let step, let obstacle = moves?.obstacle(to: step) else { return problem }
+        return PlaceUnavailable(
+            reason: "\(problem.reason) Step \"\(step.name)\" stays on the machine of the run, because it \(obstacle).")
+    }
+
+    /// Prepares the place of a run on a machine, whose steps may also run on others.
+    private func place(_ order: PlaceOrder, on machine: Machine, _ moves: StepMoves?) async throws -> any ProvidedPlace
+    {
+        let plan = order.run.plan
+        func fits(_ step: PlannedStep) -> Bool { machine.missing(step.machine ?? MachineNeeds()).isEmpty }
+        var order = order
+        order.needs = plan.steps.filter(fits).reduce(MachineNeeds()) { needs, step in
+            step.machine.map(needs.and) ?? needs
+        }
+        let place = try await provide(order, on: machine)
+        guard let moves else { return place }
+        // Nobody waits for these, so they take no other machine without need.
+        let isEager = order.run.run.request.background == nil && plan.steps.count > 1
+        guard isEager && plan.steps.contains(where: moves.mayMove) || !plan.steps.allSatisfy(fits) else { return place }
+        let spread = SpreadPlace(
+            place.place, machines: RunMachines(places: self, order: order, own: machine), moves: moves,
+            isEager: isEager, folder: FilePath(order.directories.folder).appending("moved"))
+        return PlaceAround(inner: place, place: spread)
+    }
+
+    /// Prepares a place on a machine.
+    ///
+    /// - Throws: ``PlaceUnavailable`` if another machine may do; after any other error the machine is left alone for a
+    ///   while, unless it is the daemon's or the run itself is the reason.
+    func provide(_ order: PlaceOrder, on machine: Machine) async throws -> any ProvidedPlace {
+        guard machine.address != .here else { return try await here.provide(order) }
+        do {
+            let place = try await bring(order, to: machine)
+            placement.reach(machine.name)
+            return PlaceAround(inner: place, place: place.place, elsewhere: (machine.name, placement))
+        } catch {
+            if !MachinePlaces.isOwn(error), !(error is PlaceUnavailable) {
+                placement.lose(machine.name, reason: "\(error)")
+            }
+            throw error
+        }
+    }
+
     /// Whether no other machine would help.
-    private static func isOwn(_ error: any Error) -> Bool {
+    static func isOwn(_ error: any Error) -> Bool {
         error is CancellationError || error is PlaceWaitEnd || error is CommitTransferProblem
     }
 
@@ -85,15 +141,13 @@ package struct MachinePlaces: PlaceProvider {
     }
 
     /// Prepares the place on another machine, until it is there or the run is stopped.
-    private func bring(
-        _ order: PlaceOrder, _ needs: MachineNeeds, to machine: Machine
-    ) async throws -> any ProvidedPlace {
-        order.wait.say(.brought(to: machine.name))
+    private func bring(_ order: PlaceOrder, to machine: Machine) async throws -> any ProvidedPlace {
+        if order.part == 0 { order.wait.say(.brought(to: machine.name)) }
         let held = Held()
         var places = RemotePlaces(
             link: try await reach.link(to: machine, for: order), machine: machine.name,
             allowsUnsandboxed: allowsUnsandboxed)
-        places.steps = max(machine.cpus / max(machine.slots, 1), needs.cpus ?? 1)
+        places.steps = max(machine.cpus / max(machine.slots, 1), order.needs.cpus ?? 1)
         places.connected = { held.take($0) }
         let stop = order.wait.stop
         return try await withThrowingTaskGroup(of: (any ProvidedPlace)?.self) { [places] group in
@@ -132,17 +186,18 @@ extension PlaceOrder {
     }
 }
 
-/// A place on another machine, whose loss the placement learns of.
-private struct PlaceElsewhere: ProvidedPlace {
+/// A provided place with something around it.
+private struct PlaceAround: ProvidedPlace {
     let inner: any ProvidedPlace
-    let machine: String
-    let placement: Placement
+    let place: any RunPlace
+    /// Another machine, whose loss the placement learns of.
+    private let machine: (name: String, placement: Placement)?
 
-    init(place: any ProvidedPlace, machine: String, placement: Placement) {
-        (inner, self.machine, self.placement) = (place, machine, placement)
+    init(inner: any ProvidedPlace, place: any RunPlace, elsewhere machine: (String, Placement)? = nil) {
+        (self.inner, self.place) = (inner, place)
+        self.machine = machine.map { (name: $0.0, placement: $0.1) }
     }
 
-    var place: any RunPlace { inner.place }
     var workspaceView: String? { inner.workspaceView }
     var resumption: Resumption? { inner.resumption }
     var findings: [Finding] { inner.findings }
@@ -151,9 +206,17 @@ private struct PlaceElsewhere: ProvidedPlace {
 
     func close(hasPassed: Bool, isAllEnded: Bool) async -> any FinishedPlace {
         let finished = await inner.close(hasPassed: hasPassed, isAllEnded: isAllEnded)
-        if let lost = finished.lost { placement.lose(machine, reason: lost) }
+        if let machine, let lost = finished.lost { machine.placement.lose(machine.name, reason: lost) }
         return finished
     }
 
     func abandon() async { await inner.abandon() }
+}
+
+extension PreparedRun {
+    /// Whether its steps need not share one workspace with what was there before, and no agent works in it.
+    fileprivate var maySpread: Bool {
+        let request = run.request
+        return request.resumes == nil && request.fix?.isMaking != true && request.task?.isOfAgent != true
+    }
 }

@@ -20,6 +20,8 @@ package final class Placement: Sendable {
         var granted: [Int: Machine] = [:]
         var sleepers: [Int: CheckedContinuation<Void, Never>] = [:]
         var isClosed = false
+        /// How many steps have had a number.
+        var steps = 0
         /// Why the list can't be read.
         var problem: String?
         /// The list's bytes when it was last read; nil if there is none.
@@ -114,7 +116,7 @@ package final class Placement: Sendable {
                 leave(run.id)
                 throw error
             }
-            await sleep(run.id, wait.stop)
+            await sleep(run, wait.stop)
             await refresh()
             settle()
         }
@@ -132,7 +134,8 @@ package final class Placement: Sendable {
             if let request = stop.request { return .failure(PlaceWaitEnd.stopped(request)) }
             if isCancelled { return .failure(CancellationError()) }
             if let machine { return .success(.machine(machine)) }
-            if state.isClosed { return .failure(PlaceWaitEnd.shutdown) }
+            // The daemon waits for runs that have begun, and their steps for machines.
+            if state.isClosed, run.partOf == nil { return .failure(PlaceWaitEnd.shutdown) }
             guard let obstacle = state.roster.obstacle(to: run) else {
                 return .success(.waits("it waits for its turn"))
             }
@@ -143,10 +146,30 @@ package final class Placement: Sendable {
         }
     }
 
+    /// Why no machine could ever have what is needed, as a sentence; nil if one could, or if that is not known.
+    func impossibility(of needs: MachineNeeds) async -> String? {
+        await refresh()
+        return state.withLock { state in
+            // Nothing is concluded from a list that can't be read.
+            guard state.problem == nil, let obstacle = state.roster.pool.obstacle(to: needs), obstacle.isFinal else {
+                return nil
+            }
+            return obstacle.description
+        }
+    }
+
+    /// A number for a step that needs a machine of its own. No run has it.
+    func takeStepNumber() -> Int {
+        state.withLock { state in
+            state.steps += 1
+            return -state.steps
+        }
+    }
+
     /// Notes that a run has left its machine, or does not want one any more.
     package func leave(_ run: RunID) { leave(Int(run)) }
 
-    private func leave(_ run: Int) {
+    func leave(_ run: Int) {
         state.withLock { state in
             state.granted[run] = nil
             state.roster.remove(run, now: now)
@@ -155,8 +178,10 @@ package final class Placement: Sendable {
     }
 
     /// Notes that a run waits for a person, or goes on: meanwhile it takes no slot of the daemon's machine.
-    package func rest(_ run: RunID, _ rests: Bool) {
-        state.withLock { $0.roster.rest(Int(run), rests, now: now) }
+    package func rest(_ run: RunID, _ rests: Bool) { rest(run, rests, .waitsForPerson) }
+
+    func rest(_ run: RunID, _ rests: Bool, _ reason: Roster.RestReason) {
+        state.withLock { $0.roster.rest(Int(run), rests, reason, now: now) }
         if rests { settle() }
     }
 
@@ -220,7 +245,7 @@ package final class Placement: Sendable {
     private func wake(_ run: Int) { state.withLock { $0.sleepers.removeValue(forKey: run) }?.resume() }
 
     /// Waits until there may be news for a run, for a second at most: time passes, and the list may change.
-    private func sleep(_ run: Int, _ stop: StopSignal) async {
+    private func sleep(_ run: WaitingRun, _ stop: StopSignal) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.untilWoken(run, stop) }
             group.addTask { try? await Task.sleep(for: Placement.period) }
@@ -229,22 +254,22 @@ package final class Placement: Sendable {
         }
     }
 
-    private func untilWoken(_ run: Int, _ stop: StopSignal) async {
+    private func untilWoken(_ run: WaitingRun, _ stop: StopSignal) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isCancelled = Task.isCancelled
                 // Checked under the lock: what comes later finds the sleeper.
                 let isOver = state.withLock { state in
-                    guard !isCancelled, stop.request == nil, !state.isClosed, state.granted[run] == nil else {
-                        return true
-                    }
-                    state.sleepers[run] = continuation
+                    guard !isCancelled, stop.request == nil, !state.isClosed || run.partOf != nil,
+                        state.granted[run.id] == nil
+                    else { return true }
+                    state.sleepers[run.id] = continuation
                     return false
                 }
                 if isOver { continuation.resume() }
             }
         } onCancel: {
-            wake(run)
+            wake(run.id)
         }
     }
 }

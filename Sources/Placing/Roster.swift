@@ -17,6 +17,18 @@ struct Roster: Sendable {
         var others: Int
     }
 
+    /// Why a run does nothing on its machine for a while.
+    enum RestReason: Sendable {
+        case waitsForPerson
+        /// Its steps wait for other machines.
+        case waitsForMachines
+    }
+
+    private struct Rest: Sendable {
+        var machine: String
+        var reasons: Set<RestReason>
+    }
+
     /// How long a machine is left alone after the first failure, and at most; each failure doubles it.
     static let pauses = (first: 15.0, longest: 300.0)
 
@@ -31,8 +43,8 @@ struct Roster: Sendable {
     private var told: [String: Machine] = [:]
     /// Runs that have a machine or wait for one.
     private var runs: [Int: WaitingRun] = [:]
-    /// Runs on the daemon's machine that take no slot at the moment.
-    private var resting: Set<Int> = []
+    /// Runs that take no slot of their machine at the moment.
+    private var resting: [Int: Rest] = [:]
     /// How many runs the other machines can have now.
     private(set) var otherSlots = 0
 
@@ -156,23 +168,33 @@ struct Roster: Sendable {
     /// Notes that a run does not wait any more, or has left its machine.
     mutating func remove(_ run: Int, now: Double) {
         guard runs.removeValue(forKey: run) != nil else { return }
-        resting.remove(run)
+        resting[run] = nil
         pool.cancel(run)
         pool.end(run)
         refresh(now: now)
     }
 
-    /// Notes that a run on the daemon's machine does nothing for a while, or goes on. On another machine it keeps its
-    /// slot.
-    mutating func rest(_ run: Int, _ rests: Bool, now: Double) {
+    /// Notes that a run does nothing on its machine for a while, or goes on. While it waits for a person, it keeps its slot
+    /// on another machine than the daemon's.
+    mutating func rest(_ run: Int, _ rests: Bool, _ reason: RestReason, now: Double) {
         guard let known = runs[run] else { return }
-        if rests, pool.runs(on: here.name).contains(run) {
+        if rests {
+            guard let machine = resting[run]?.machine ?? pool.machine(of: run),
+                reason == .waitsForMachines || machine == here.name
+            else { return }
             pool.end(run)
-            resting.insert(run)
-        } else if !rests, resting.remove(run) != nil {
-            pool.occupy(here.name, by: known, now: now)
+            resting[run, default: Rest(machine: machine, reasons: [])].reasons.insert(reason)
+        } else if let rest = resting[run], rest.reasons.contains(reason) {
+            resting[run]?.reasons.remove(reason)
+            guard rest.reasons == [reason] else { return }
+            resting[run] = nil
+            // Its machine may have another run by now. That is a little more than it should have, for a while.
+            pool.occupy(rest.machine, by: known, now: now)
         }
     }
+
+    /// The runs that a machine has, and those of which it has steps.
+    private func runs(on name: String) -> [Int] { Set(pool.runs(on: name).map { runs[$0]?.partOf ?? $0 }).sorted() }
 
     // MARK: What people see
 
@@ -191,7 +213,7 @@ struct Roster: Sendable {
             var shown = listed[machine.name] ?? machine
             shown.state = machine.state
             var sight = Sight(
-                machine: shown, runs: pool.runs(on: machine.name),
+                machine: shown, runs: runs(on: machine.name),
                 free: max(pool.free(on: machine.name)?.slots ?? 0, 0),
                 reason: pool.reason(against: machine.name))
             if leaving.contains(machine.name) { sight.reason = "it was removed, and its runs end" }

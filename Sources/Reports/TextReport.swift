@@ -170,6 +170,7 @@ struct TextReport {
             text += String(repeating: " ", count: max(0, 8 - time.count)) + time
             if step.attempts.count > 1 { text += "  \(step.attempts.count) attempts" }
             if let counts = step.testCounts, counts.total > 0 { text += "  " + Wording.counts(counts) }
+            if let machine = step.attempts.last?.machine { text += "  on \(TerminalText.name(machine))" }
             if step.allowsFailure && step.status.isFailure { text += "  (may fail)" }
             line(text)
             if let reason = step.reason { block(reason, indent: 6, lines: 3) }

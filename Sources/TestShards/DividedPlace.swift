@@ -111,6 +111,40 @@ private struct OpenDividedPlace: OpenPlace {
         try place.restore(outputs, inPlaceOf: stale)
     }
     func workspacePaths(of step: PlannedStep) -> [FilePath] { place.workspacePaths(of: step) }
+    var isLost: Bool { place.isLost }
+    var sites: (any StepSites)? { place.sites.map { DividedSites(sites: $0, splits: splits, folder: folder) } }
+}
+
+/// Other machines for parts of divided steps, which keep to the same division there.
+private struct DividedSites: StepSites {
+    let sites: any StepSites
+    let splits: TestSplits
+    let folder: FilePath
+
+    func reach(of step: PlannedStep) -> StepReach { sites.reach(of: step) }
+
+    func hold(
+        _ step: PlannedStep, _ rules: OutputRules, _ stop: StopSignal, say: @escaping @Sendable (String) -> Void
+    ) async throws -> any StepSite {
+        Site(site: try await sites.hold(step, rules, stop, say: say), splits: splits, folder: folder)
+    }
+
+    func note(_ outputs: StoredOutputs, of step: PlannedStep) { sites.note(outputs, of: step) }
+
+    private struct Site: StepSite {
+        let site: any StepSite
+        let splits: TestSplits
+        let folder: FilePath
+
+        var machine: String { site.machine }
+
+        func enter(stop: StopSignal) async throws -> any OpenPlace {
+            OpenDividedPlace(place: try await site.enter(stop: stop), splits: splits, folder: folder)
+        }
+
+        func bringBack(_ stored: StoredOutputs?) async throws { try await site.bringBack(stored) }
+        func leave() async { await site.leave() }
+    }
 }
 
 extension Plan {

@@ -143,8 +143,18 @@ import Testing
                 await #expect(throws: Nothing.self) { try await places.provide(order) }
             }
             #expect(here.asked.value == 2 && reach.names.all.isEmpty)
+            // Another machine is only for the step that asks for it.
+            let free = try bench.order([closure, step { $0.machine = MachinePlacesTests.label }])
+            await #expect(throws: Nothing.self) { try await places.provide(free) }
+            #expect(here.asked.value == 3 && reach.names.all.isEmpty)
             // No machine has both.
-            let both = try bench.order([closure, step { $0.machine = MachinePlacesTests.label }])
+            let both = try bench.order([
+                closure,
+                step {
+                    $0.machine = MachinePlacesTests.label
+                    $0.needs = ["c"]
+                },
+            ])
             let problem = await #expect(throws: PlaceUnavailable.self) { try await places.provide(both) }
             #expect(problem?.reason.contains("\"c\"") == true)
         }

@@ -139,13 +139,44 @@ import Testing
         roster.take([machine("a", state: .draining)], now: 0)
         #expect(place(&roster, run(1)) == here.name)
         #expect(place(&roster, run(2)) == nil)
-        roster.rest(1, true, now: 1)
+        roster.rest(1, true, .waitsForPerson, now: 1)
         #expect(roster.next(now: 1)?.run == 2)
-        roster.rest(1, false, now: 2)
+        roster.rest(1, false, .waitsForPerson, now: 2)
         #expect(roster.sights(now: 2).first?.runs == [1, 2])
         roster.remove(2, now: 3)
         #expect(place(&roster, run(3), now: 3) == nil)
         roster.remove(1, now: 4)
         #expect(roster.next(now: 4)?.run == 3)
+    }
+
+    @Test func `a run whose steps wait for other machines lends its own, and one that waits for a person keeps it`() {
+        var roster = Roster(here: here)
+        roster.take([machine("a", ["gpu"]), machine("b", ["fpga"])], now: 0)
+        #expect(place(&roster, run(1, gpu)) == "a")
+        roster.rest(1, true, .waitsForPerson, now: 0)
+        #expect(place(&roster, run(2, gpu)) == nil)
+        roster.rest(1, true, .waitsForMachines, now: 1)
+        #expect(roster.next(now: 1)?.run == 2)
+        // It has more than its slots for a while.
+        roster.rest(1, false, .waitsForMachines, now: 2)
+        #expect(roster.pool.runs(on: "a") == [1, 2])
+        roster.remove(2, now: 3)
+        #expect(place(&roster, run(3, gpu)) == nil)
+        roster.remove(1, now: 4)
+        #expect(roster.next(now: 4)?.run == 3)
+    }
+
+    @Test func `people see the run of a step`() {
+        var roster = Roster(here: here)
+        roster.take([machine("a", ["gpu"], slots: 3)], now: 0)
+        #expect(place(&roster, run(7)) == here.name)
+        for number in [-1, -2] {
+            var step = run(number, gpu)
+            step.partOf = 7
+            #expect(place(&roster, step) == "a")
+        }
+        let sights = roster.sights(now: 0)
+        #expect(sights.map(\.runs) == [[7], [7]])
+        #expect(sights.map(\.free) == [0, 1])
     }
 }

@@ -176,6 +176,7 @@ package actor RunView {
             if let start = step.startedAt {
                 facts = Figures.duration(Date().timeIntervalSince(start).rounded())
             }
+            if let machine = step.machine { facts += ", on \(machine)" }
             if step.attempt > 1 { facts += ", attempt \(step.attempt)" }
             if let last = step.lastLine, !last.isEmpty { facts += "  \(last)" }
         case .waiting:

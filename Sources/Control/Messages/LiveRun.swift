@@ -17,6 +17,8 @@ public struct LiveRun: Sendable, Equatable, Codable, Identifiable {
         public var bytes = 0
         /// The number of the current attempt, from 1; 0 before the first.
         public var attempt = 0
+        /// The machine of the current attempt, if that is not the run's.
+        public var machine: String?
         /// When the first attempt began.
         public var startedAt: Date?
 

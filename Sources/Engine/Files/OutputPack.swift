@@ -1,9 +1,9 @@
-import Masking
-import Results
+package import Masking
+package import Results
 import Crypto
 import Foundation
 import Sandbox
-import SystemPackage
+package import SystemPackage
 
 #if canImport(Glibc)
     import Glibc
@@ -29,7 +29,7 @@ package struct OutputPack {
     /// Packs the files and links that a search found in a workspace into a new file.
     ///
     /// - Throws: ``WorkspaceFileProblem`` if a file was replaced since the search, is too large, or holds a secret.
-    static func write(
+    package static func write(
         _ found: FileSearch, of files: WorkspaceFiles, to destination: FilePath, masker: Masker?
     ) throws -> OutputRecord {
         let target = open(destination.string, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -17,7 +17,7 @@ package struct StaleOutputs: Sendable, Codable {
     /// - Parameters:
     ///   - tracked: Tracked files of the repository that match the patterns.
     ///   - begunAt: When the run began. A file that was last changed earlier was made by no step of this run.
-    init(before step: PlannedStep, in plan: Plan, tracked: [String], begunAt: Date) {
+    package init(before step: PlannedStep, in plan: Plan, tracked: [String], begunAt: Date) {
         func globs(_ steps: some Sequence<PlannedStep>) -> [Glob] {
             steps.flatMap(\.outputs).compactMap { try? Glob($0) }
         }

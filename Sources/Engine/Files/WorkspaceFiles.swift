@@ -2,7 +2,7 @@ import Masking
 import Results
 import Crypto
 import Foundation
-import Pipeline
+package import Pipeline
 import Sandbox
 import SystemPackage
 
@@ -29,13 +29,13 @@ public struct FileLimits: Sendable, Equatable {
 }
 
 /// Takes files out of a folder that untrusted code wrote, without the secrets in them.
-struct WorkspaceFiles {
+package struct WorkspaceFiles {
     let source: any FileSource
     let limits: FileLimits
     /// Whether links are found as if they were files.
     var findsLinks = false
 
-    init(source: any FileSource, limits: FileLimits, findsLinks: Bool = false) {
+    package init(source: any FileSource, limits: FileLimits, findsLinks: Bool = false) {
         self.source = source
         self.limits = limits
         self.findsLinks = findsLinks
@@ -49,7 +49,7 @@ struct WorkspaceFiles {
     }
 
     /// Finds the regular files that at least one of `globs` matches, sorted by path, and the empty folders.
-    func matching(_ globs: [Glob]) -> FileSearch { source.search(globs, limits, findsLinks: findsLinks) }
+    package func matching(_ globs: [Glob]) -> FileSearch { source.search(globs, limits, findsLinks: findsLinks) }
 
     /// What happens when a file that is copied out holds a secret.
     enum SecretPolicy: Sendable {

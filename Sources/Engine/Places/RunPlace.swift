@@ -57,6 +57,16 @@ package protocol OpenPlace: Sendable {
 
     /// The paths that lead to the workspace of `step`, as its tools may print them.
     func workspacePaths(of step: PlannedStep) -> [FilePath]
+
+    /// Whether its machine can't be reached any more.
+    var isLost: Bool { get }
+    /// The other machines on which steps of the run may run; nil if there are none.
+    var sites: (any StepSites)? { get }
+}
+
+extension OpenPlace {
+    package var isLost: Bool { false }
+    package var sites: (any StepSites)? { nil }
 }
 
 /// A folder of a place from which the engine takes files.

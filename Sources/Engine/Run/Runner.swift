@@ -27,7 +27,8 @@ package struct Runner: Sendable {
         do {
             try await offThread { try setting.makeFolders(for: plan) }
             var (outcome, isAllEnded) = try await setting.place.open(for: plan) { place in
-                let steps = StepRunner(setting: setting, pool: pool, emit: emit, place: place)
+                var steps = StepRunner(setting: setting, pool: pool, emit: emit, place: place)
+                if place.sites != nil { steps.elsewhere = pool.elsewhere(slots: plan.steps.count) }
                 let outcome = await steps.run(plan, stop: stop)
                 setting.finished?()
                 return outcome

@@ -43,9 +43,10 @@ struct StepQueue: Sendable {
 }
 
 extension StepRunner {
-    /// Whether the step starts a process, as far as that is known in advance.
+    /// Whether the step starts a process on the run's machine, as far as that is known in advance.
     func needsSlot(_ step: PlannedStep) -> Bool {
-        step.action.startsProcess && setting.reviews[step.name]?.isKnown != true && setting.proved[step.name] == nil
+        step.action.startsProcess && place.sites?.reach(of: step) != .other
+            && setting.reviews[step.name]?.isKnown != true && setting.proved[step.name] == nil
             && setting.carried[step.name] == nil
             && pool.impossibility(of: step.resources) == nil
             && setting.secrets.obstacle(to: step) == nil

@@ -36,13 +36,14 @@ extension StepRunner {
 
     func runAttempt(_ number: Int, of step: PlannedStep, at index: Int, stop: StopSignal) async -> Attempt {
         let start = Date()
-        await emit(.stepStarted(step: step.name, attempt: number, at: start))
+        await emit(.stepStarted(step: step.name, attempt: number, at: start, machine: machine))
         let label = "\(String(index + 1).leftPadded(to: 3))-\(number)"
         let log = AttemptLog(
             folder: setting.logs, name: label + ".log", limits: setting.logLimits, masker: setting.secrets.masker)
         setting.outputs?.begin(log)
         var work = Work(order: self.attempt(number, of: step, label: label), index: index, start: start, log: log)
         var attempt = Attempt(record: AttemptRecord(number: number, startedAt: start))
+        attempt.record.machine = machine
         do {
             if !step.testResults.isEmpty || step.findings != nil {
                 work.before = try await onOwnThread { try resultFiles(of: step) }

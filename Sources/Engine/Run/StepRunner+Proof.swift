@@ -26,6 +26,7 @@ extension StepRunner {
             let stale = StaleOutputs(
                 before: step, in: plan, tracked: setting.tracked[step.name] ?? [], begunAt: place.begunAt)
             try await onOwnThread { try place.restore(kept, inPlaceOf: stale) }
+            place.sites?.note(kept, of: step)
             return (StepOutcome(proved, of: step), nil)
         } catch {
             let message =

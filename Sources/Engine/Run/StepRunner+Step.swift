@@ -63,31 +63,45 @@ extension StepRunner {
         _ index: Int, of plan: Plan, _ turn: StepQueue.Turn, _ stop: StopSignal, into outcome: inout StepOutcome
     ) async {
         let step = plan.steps[index]
-        for number in 1...(max(step.retry.count, 0) + 1) {
-            if number > 1 {
-                let pause = step.retry.backoff.pause(beforeAttempt: number)
-                if pause > 0, let request = await firstStop(stop, within: .seconds(pause)) {
-                    return outcome = finished(outcome, .cancelled, request.reason)
-                }
+        var (number, losses) = (1, 0)
+        while true {
+            let before = outcome
+            let (runner, site): (StepRunner, (any StepSite)?)
+            switch await seat(step, number == 1 && losses == 0 ? turn : turn.again, stop) {
+            case .own: (runner, site) = (self, nil)
+            case .other(let held, let place): (runner, site) = (at(place, of: held), held)
+            case .none(let status, let reason): return outcome = finished(outcome, status, reason)
             }
-            guard await acquire(step, number == 1 ? turn : turn.again, stop) else {
-                return outcome = finished(outcome, .cancelled, stop.request?.reason ?? "cancelled")
-            }
-            let attempt = await attempts(of: step, at: index, stop, into: &outcome)
+            let attempt = await runner.attempts(of: step, at: index, stop, into: &outcome)
             // If a command had effects and its results could not be stored, it is not run again.
             let isUndone = attempt.record.status != .infrastructure || !attempt.hasActed || mayRepeat(step)
             let again =
                 number <= step.retry.count && stop.request == nil && isUndone
                 && attempt.record.deserves(step.retry.condition)
-            if step.action.startsProcess {
+            if site == nil, step.action.startsProcess {
                 outcome.holdsSlot = !again && turn.handsOver
                 if !outcome.holdsSlot { pool.release(step.resources) }
             }
             await add(attempt, to: &outcome)
-            if !again { break }
+            if !again {
+                conclude(&outcome)
+                await runner.collect(of: step, in: plan, into: &outcome)
+                await bringBack(step, site, &outcome)
+            }
+            let isLost = site != nil && runner.place.isLost && outcome.record.status == .infrastructure
+            await leave(step, site)
+            if isLost, losses < StepRunner.mostLosses, stop.request == nil, !attempt.hasActed || mayRepeat(step) {
+                losses += 1
+                outcome = outcome.begunAgain(since: before, at: site?.machine ?? "")
+                continue
+            }
+            guard again else { return }
+            let pause = step.retry.backoff.pause(beforeAttempt: number + 1)
+            number += 1
+            if pause > 0, let request = await firstStop(stop, within: .seconds(pause)) {
+                return outcome = finished(outcome, .cancelled, request.reason)
+            }
         }
-        conclude(&outcome)
-        await collect(of: step, in: plan, into: &outcome)
     }
 
     /// Makes one attempt, and further ones of its failed tests alone. All but the last are added to the outcome.
@@ -165,7 +179,7 @@ extension StepRunner {
         await emit(.attemptEnded(step: outcome.record.name, attempt: record))
     }
 
-    private func finished(_ outcome: StepOutcome, _ status: StepStatus, _ reason: String) -> StepOutcome {
+    func finished(_ outcome: StepOutcome, _ status: StepStatus, _ reason: String) -> StepOutcome {
         var outcome = outcome
         outcome.record.status = status
         outcome.record.reason = reason
@@ -182,29 +196,6 @@ extension StepRunner {
             defer { group.cancelAll() }
             return await group.next() ?? nil
         }
-    }
-
-    /// Waits for the slot and the resources. Returns false if the step was stopped first.
-    private func acquire(_ step: PlannedStep, _ turn: StepQueue.Turn, _ stop: StopSignal) async -> Bool {
-        // What the daemon does itself takes no slot.
-        guard step.action.startsProcess else { return stop.request == nil }
-        let ticket = turn.ticket ?? pool.reserve(step.resources, turn: turn.position)
-        if !pool.isGranted(ticket), stop.request == nil, let reason = pool.obstacle(to: step.resources) {
-            await emit(.stepWaiting(step: step.name, reason: reason))
-        }
-        let handler = stop.onStop { _ in pool.giveUp(ticket) }
-        defer { stop.removeHandler(handler) }
-        let isGranted = await withTaskCancellationHandler {
-            await pool.wait(ticket)
-        } onCancel: {
-            pool.giveUp(ticket)
-        }
-        // The slot was granted at the moment of the stop, so it is released.
-        if isGranted && (stop.request != nil || Task.isCancelled) {
-            pool.release(step.resources)
-            return false
-        }
-        return isGranted
     }
 }
 

@@ -9,7 +9,12 @@ struct StepRunner: Sendable {
     let setting: RunSetting
     let pool: SlotPool
     let emit: @Sendable (RunEvent) async -> Void
-    let place: any OpenPlace
+    /// The run's own, or that of the one step that runs on another machine.
+    var place: any OpenPlace
+    /// The name of that other machine.
+    var machine: String?
+    /// The resources for steps on other machines, whose slots nobody here counts.
+    var elsewhere: SlotPool?
     /// For a step of a release, what the steps before it have left.
     var earlier = EarlierSteps()
 

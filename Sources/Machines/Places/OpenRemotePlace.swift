@@ -110,6 +110,7 @@ struct OpenRemotePlace: OpenPlace {
     }
 
     func workspacePaths(of step: PlannedStep) -> [FilePath] { paths }
+    var isLost: Bool { machine.isLost }
 
     private func asEngine(_ body: () throws -> Void) throws {
         do { try body() } catch let problem as MachineProblem { throw problem.error }

@@ -79,6 +79,7 @@ extension HTMLReport {
         if let signal = attempt.signal { title += ", signal \(signal)" }
         let length = Figures.duration(from: attempt.startedAt, to: attempt.endedAt ?? report.endedAt)
         title += ", \(length), started \(Figures.time(attempt.startedAt))"
+        if let machine = attempt.machine { title += ", on \(machine)" }
         if let log = attempt.log { title += ", \(Figures.size(log.bytes)) of output" }
         if isOnly {
             html += "<p class=\"meta quiet\">\(title)</p>\n"

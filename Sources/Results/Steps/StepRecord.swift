@@ -99,6 +99,8 @@ public struct AttemptRecord: Sendable, Equatable, Codable {
     public var quarantinedTests: Int?
     /// The number of tests, if the attempt retried only failed tests.
     public var retriedTests: Int?
+    /// The machine that it ran on, if that is not the run's.
+    public var machine: String?
 
     public init(
         number: Int, startedAt: Date, endedAt: Date? = nil, status: StepStatus = .running, exitCode: Int32? = nil,

@@ -38,10 +38,10 @@ extension LiveRun {
             steps[place].awaitsApproval = true
             steps[place].waitsFor = "waits for approval: \(Approval.command(id, step: step))"
             steps[place].startedAt = since
-        case .stepStarted(_, let attempt, let at):
+        case .stepStarted(_, let attempt, let at, let machine):
             steps[place].record.status = .running
             (steps[place].waitsFor, steps[place].attempt, steps[place].bytes) = (nil, attempt, 0)
-            steps[place].startedAt = steps[place].startedAt ?? at
+            (steps[place].startedAt, steps[place].machine) = (steps[place].startedAt ?? at, machine)
         case .stepOutput(_, _, let lastLine, let bytes):
             (steps[place].lastLine, steps[place].bytes) = (lastLine, bytes)
         case .attemptEnded(_, let attempt):

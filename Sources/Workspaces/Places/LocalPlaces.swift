@@ -33,7 +33,7 @@ package struct LocalPlaces: PlaceProvider {
     }
 
     package func provide(_ order: PlaceOrder) async throws -> any ProvidedPlace {
-        try ThisMachine.check(order.run.plan.machineNeeds)
+        try ThisMachine.check(order.needs)
         let enclosed = try RunSandboxLease.make(
             order.run, state: state, folders: folders, allowsUnsandboxed: allowsUnsandboxed, sandboxing: sandboxing,
             place: order.directories)

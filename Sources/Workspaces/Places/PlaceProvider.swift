@@ -1,5 +1,6 @@
 package import Concurrency
 package import Engine
+package import Pipeline
 package import Results
 
 /// Prepares places for runs: on this machine, or on another.
@@ -28,6 +29,10 @@ package struct PlaceOrder: Sendable {
     package var nextPlaces: (@Sendable () -> Int)?
     /// How the run waits if no machine has room for it.
     package var wait = PlaceWait()
+    /// What the machine must offer: what all steps of the plan need, but for those that run elsewhere.
+    package var needs: MachineNeeds
+    /// Tells places of the same run on other machines apart; 0 for the run's own.
+    package var part = 0
 
     package init(
         run: PreparedRun, directories: RunDirectories, isWhole: Bool, rooms: [String: ReviewRoom],
@@ -40,6 +45,7 @@ package struct PlaceOrder: Sendable {
         self.rooms = rooms
         self.closureCommand = closureCommand
         self.nextPlaces = nextPlaces
+        needs = run.plan.machineNeeds
     }
 }
 

@@ -52,7 +52,7 @@ import TestSupport
         #expect(room.log(outcome["use"]) == "made\n")
         #expect(
             !events.events.contains {
-                if case .stepStarted("build", _, _) = $0 { true } else { false }
+                if case .stepStarted("build", _, _, _) = $0 { true } else { false }
             })
     }
 

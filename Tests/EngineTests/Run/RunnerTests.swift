@@ -56,7 +56,7 @@ import Testing
         let needs = Dictionary(uniqueKeysWithValues: plan.steps.map { ($0.name, $0.needs) })
         for event in events.events {
             switch event {
-            case .stepStarted(let name, _, _):
+            case .stepStarted(let name, _, _, _):
                 #expect(started.insert(name).inserted)
                 #expect(ended.isSuperset(of: needs[name] ?? []))
             case .stepEnded(let record): #expect(ended.insert(record.name).inserted)
@@ -230,7 +230,7 @@ import Testing
                 .shell("clean", "touch cleaned") { $0.condition = .always },
                 .shell("notify", "touch notified") { $0.condition = .onFailure },
             ], stop: stop, events: events)
-        try await events.wait { if case .stepStarted("long", _, _) = $0 { true } else { false } }
+        try await events.wait { if case .stepStarted("long", _, _, _) = $0 { true } else { false } }
         stop.stop(StopRequest(.cancelled, reason: "cancelled by ada"))
         let ended = await outcome
         #expect(ended.verdict == .cancelled)

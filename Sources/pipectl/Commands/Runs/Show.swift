@@ -37,7 +37,8 @@ struct Show: AsyncParsableCommand {
         if let live = detail.live {
             for step in live.steps {
                 let mark = StatusMark.text(step.record.status, Terminal.hasColour)
-                let facts = TerminalText.name(step.waitsFor ?? step.lastLine ?? "", limit: 400)
+                let machine = step.machine.map { "on \($0)  " } ?? ""
+                let facts = TerminalText.name(machine + (step.waitsFor ?? step.lastLine ?? ""), limit: 400)
                 Terminal.print("  \(mark) \(step.record.name)  \(facts)")
             }
         }
