@@ -36,6 +36,7 @@ package struct MachinePlaces: PlaceProvider {
     package func provide(_ order: PlaceOrder) async throws -> any ProvidedPlace {
         let own = ThisMachine.machine(slots: 1)
         let plan = order.run.plan
+        await placement.refresh()
         let moves = order.run.maySpread && placement.hasOthers ? StepMoves(plan) : nil
         var needs = plan.machineNeeds
         if let moves, !own.missing(needs).isEmpty {

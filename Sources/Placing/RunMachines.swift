@@ -49,13 +49,13 @@ struct RunMachines: StepMachines {
             throw error is PlaceUnavailable ? excluded.machines.withLock { $0.refusal } ?? error : error
         }
         say("\(machine.name) is made ready for it")
-        return HeldMachine(number: number, machine: machine)
+        return HeldMachine(number: number, machine: machine, needs: needs)
     }
 
     func provide(_ held: HeldMachine, for plan: Plan, _ stop: StopSignal) async throws -> any ProvidedPlace {
         var order = order
         order.run.plan = plan
-        order.needs = plan.machineNeeds
+        order.needs = held.needs
         order.part = -held.number
         order.isWhole = false
         order.wait = PlaceWait(stop: stop, losses: order.wait.losses)

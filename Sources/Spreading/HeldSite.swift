@@ -19,12 +19,20 @@ final class HeldSite: StepSite {
 
     var machine: String { held.machine.name }
 
-    func enter(stop: StopSignal) async throws -> any OpenPlace {
+    /// Waits until there is a place on the machine.
+    @discardableResult
+    func open(_ stop: StopSignal) async throws -> (site: Site, place: any OpenPlace) {
+        if let used = used.withLock({ $0 }) { return used }
         let site = try sites.site(on: held)
         let place = try await site.place(stop)
         used.withLock { $0 = (site, place) }
+        return (site, place)
+    }
+
+    func enter(stop: StopSignal) async throws -> any OpenPlace {
+        let (site, place) = try await open(stop)
         do {
-            try await onOwnThread { [self] in try load(site, place) }
+            try await onOwnThread { [self] in try load(site, place, stop) }
         } catch {
             // A lost machine is the only reason to try another one.
             if place.isLost { throw error }
@@ -36,10 +44,11 @@ final class HeldSite: StepSite {
     }
 
     /// Brings what the step needs and what is not there yet.
-    private func load(_ site: Site, _ place: any OpenPlace) throws {
+    private func load(_ site: Site, _ place: any OpenPlace, _ stop: StopSignal) throws {
         let cargo = sites.cargo
         try site.load.withLock { load in
             for need in cargo.needs(of: step) where !load.steps.contains(need.name) {
+                if stop.request != nil { throw CancellationError() }
                 if let outputs = try cargo.outputs(of: need, at: sites.own, rules) {
                     try place.restore(outputs, inPlaceOf: stale(need, at: place))
                 }

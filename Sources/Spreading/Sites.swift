@@ -53,7 +53,15 @@ final class Sites: StepSites {
         if isForced { count(waiting: 1) }
         defer { if isForced { count(waiting: -1) } }
         let held = try await machines.hold(step, isForced: isForced, stop, say: say)
-        return HeldSite(sites: self, held: held, step: step, rules: rules)
+        let site = HeldSite(sites: self, held: held, step: step, rules: rules)
+        // Until the place is there, a slot of the run's own machine may be free first. The place is for later steps then.
+        if !isForced {
+            do { try await site.open(stop) } catch {
+                await site.leave()
+                throw error
+            }
+        }
+        return site
     }
 
     func note(_ outputs: StoredOutputs, of step: PlannedStep) { cargo.note(outputs, of: step.name) }

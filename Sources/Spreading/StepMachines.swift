@@ -39,8 +39,12 @@ package struct HeldMachine: Sendable {
     /// Identifies the step among all that wait for machines.
     package var number: Int
     package var machine: Machine
+    /// What the step needs of it.
+    package var needs: MachineNeeds
 
-    package init(number: Int, machine: Machine) { (self.number, self.machine) = (number, machine) }
+    package init(number: Int, machine: Machine, needs: MachineNeeds) {
+        (self.number, self.machine, self.needs) = (number, machine, needs)
+    }
 
     /// Whether its place may be used by further steps of the run. What Slurm has allocated is for one step.
     var isShared: Bool {

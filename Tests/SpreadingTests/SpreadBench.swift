@@ -29,7 +29,8 @@ struct SpreadBench: Sendable {
     let placement: Placement
     let reach: Agents
 
-    /// - Parameter machines: By name, their labels and slots.
+    /// - Parameter machines: By name, their labels and slots. That named `cluster` is reached through Slurm, and that named
+    ///   `silent` never answers.
     static func make(
         _ machines: KeyValuePairs<String, (labels: [String], slots: Int)>, files: [String: String] = ["a": "one\n"]
     ) async throws -> SpreadBench {
@@ -40,7 +41,9 @@ struct SpreadBench: Sendable {
         for (name, offer) in machines {
             try list.add(
                 Machine(
-                    name: name, address: try #require(MachineAddress("ssh://ci@\(name)")),
+                    name: name,
+                    address: name == "cluster"
+                        ? .slurm(partition: nil) : try #require(MachineAddress("ssh://ci@\(name)")),
                     traits: ThisMachine.traits + offer.labels.map { .label($0) }, cpus: 64, memory: 1 << 40,
                     slots: offer.slots))
         }
@@ -58,6 +61,7 @@ struct SpreadBench: Sendable {
         init(room: RunFolder) { self.room = room }
 
         func link(to machine: Machine, for order: PlaceOrder) async throws -> any AgentLink {
+            if machine.name == "silent" { return Silent() }
             var link = LocalLink([Products.path("pipectl-agent"), "--folder", folder(machine.name)])
             link.started = { process in self.started.withLock { $0.append((machine.name, process)) } }
             return link
@@ -71,6 +75,13 @@ struct SpreadBench: Sendable {
             for one in started.withLock({ $0 }) where one.machine == machine {
                 Foundation.kill(one.process.id, SIGKILL)
             }
+        }
+    }
+
+    private struct Silent: AgentLink {
+        func start() async throws -> AgentStream {
+            await untilCancelled()
+            throw CancellationError()
         }
     }
 
@@ -195,7 +206,7 @@ struct SpreadBench: Sendable {
     /// Waits until so many steps have begun.
     @discardableResult
     func begun(_ count: Int) async throws -> [(step: String, workspace: String)] {
-        try await eventually("\(count) steps have begun", within: .seconds(60)) { begun().count >= count }
+        try await eventually("\(count) steps have begun", within: .seconds(100)) { begun().count >= count }
         return begun()
     }
 

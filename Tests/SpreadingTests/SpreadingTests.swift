@@ -190,6 +190,29 @@ extension Trait where Self == RunFolderTrait {
         bench.expectNothingLeft()
     }
 
+    @Test func `a machine that does not answer holds up no step that its own machine can run`() async throws {
+        let bench = try await SpreadBench.make(["silent": ([], 2)])
+        let ended = try await bench.run(plan([.shell("a", "sleep 0.3"), .shell("b", "sleep 0.3")]), slots: 1)
+        #expect(ended.outcome.verdict == .passed)
+        #expect(ended.outcome.steps.allSatisfy { $0.attempts.map(\.machine) == [nil] })
+        #expect(bench.placement.uses.allSatisfy { $0.reason == nil })
+        bench.expectNothingLeft()
+    }
+
+    @Test func `what a cluster gives is for one step, and given back after it`() async throws {
+        let bench = try await SpreadBench.make(["cluster": (["gpu"], 1)])
+        let ended = try await bench.run(
+            plan([
+                .shell("plain", "true"),
+                .shell("one", "echo 1 > one; touch undeclared") { ($0.machine, $0.outputs) = (Self.gpu, ["one"]) },
+                .shell("two", "cat one; test ! -e undeclared", needs: ["one"]) { $0.machine = Self.gpu },
+            ]))
+        #expect(ended.outcome.verdict == .passed, "\(ended.outcome.reason)")
+        #expect(ended.outcome.steps.map { $0.attempts.map(\.machine) } == [[nil], ["cluster"], ["cluster"]])
+        #expect(bench.reach.count("cluster") == 2)
+        bench.expectNothingLeft()
+    }
+
     // MARK: Losses
 
     @Test func `a test step whose machine is lost begins again on another one`() async throws {

@@ -2,7 +2,9 @@
 extension Step {
     /// Runs the step only on a machine that has all these traits: `.on(.macOS)`, `.on(.label("gpu"), .arch(.arm64))`.
     ///
-    /// Default: any machine. A run whose steps ask for what its machine does not have ends before its first step.
+    /// Default: any machine. If that of the run does not have what the step asks for, the step runs on another one, where
+    /// it finds the commit and the ``outputs(_:)`` of the steps that it needs; each of them must declare these, and so
+    /// must the step if others need it.
     public func on(_ traits: MachineTrait...) -> Step { needing(MachineNeeds(traits: traits)) }
 
     /// Runs the step only on a machine that has `count` processors for it. This is no limit.

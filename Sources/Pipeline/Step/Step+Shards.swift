@@ -12,7 +12,7 @@ extension Step {
     /// ```
     ///
     /// Write the files of results and artifacts with `$PIPECTL_SHARD` in their path, also in
-    /// `.testResults(.junit("results-$PIPECTL_SHARD.xml"))`, since the parts share a workspace.
+    /// `.testResults(.junit("results-$PIPECTL_SHARD.xml"))`, since parts may share a workspace.
     public func shards(_ count: Int) -> Step {
         var copy = self
         copy.division = Division(count: count)
