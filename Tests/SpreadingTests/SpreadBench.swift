@@ -29,8 +29,11 @@ struct SpreadBench: Sendable {
     let placement: Placement
     let reach: Agents
 
-    /// - Parameter machines: By name, their labels and slots. That named `cluster` is reached through Slurm, and that named
-    ///   `silent` never answers.
+    /// Another system than that of this machine.
+    static let foreign: MachineTrait = ThisMachine.traits.contains(.macOS) ? .linux : .macOS
+
+    /// - Parameter machines: By name, their labels and slots. That named `cluster` is reached through Slurm, that named
+    ///   `silent` never answers, and that named `foreign` says that it has another system.
     static func make(
         _ machines: KeyValuePairs<String, (labels: [String], slots: Int)>, files: [String: String] = ["a": "one\n"]
     ) async throws -> SpreadBench {
@@ -44,7 +47,8 @@ struct SpreadBench: Sendable {
                     name: name,
                     address: name == "cluster"
                         ? .slurm(partition: nil) : try #require(MachineAddress("ssh://ci@\(name)")),
-                    traits: ThisMachine.traits + offer.labels.map { .label($0) }, cpus: 64, memory: 1 << 40,
+                    traits: (name == "foreign" ? [foreign] : ThisMachine.traits) + offer.labels.map { .label($0) },
+                    cpus: 64, memory: 1 << 40,
                     slots: offer.slots))
         }
         let placement = Placement(list, slots: 4, log: Logger(label: "test"))

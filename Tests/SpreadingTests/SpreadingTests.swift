@@ -119,15 +119,33 @@ extension Trait where Self == RunFolderTrait {
         let unknown = plan([.shell("s", "true"), .shell("t", "true") { $0.machine = fpga }])
         await #expect(throws: PlaceUnavailable.self) { try await bench.places.provide(bench.order(unknown)) }
         // What "make" leaves is not declared, so both stay together, and no machine is both.
-        let mac: MachineTrait = ThisMachine.traits.contains(.macOS) ? .linux : .macOS
         let bound = plan([
-            .shell("make", "true") { $0.machine = MachineNeeds(traits: [mac]) },
+            .shell("make", "true") { $0.machine = MachineNeeds(traits: [SpreadBench.foreign]) },
             .shell("t", "true", needs: ["make"]) { $0.machine = Self.gpu },
         ])
         let problem = await #expect(throws: PlaceUnavailable.self) {
             try await bench.places.provide(bench.order(bound))
         }
         #expect(problem?.reason.contains("\"make\"") == true, "\(String(describing: problem))")
+        bench.expectNothingLeft()
+    }
+
+    @Test func `one run builds on two systems, and only what asks for the other one is there`() async throws {
+        let bench = try await SpreadBench.make(["foreign": ([], 4)])
+        let own = ThisMachine.traits.filter(\.isMeasured)
+        let plan = plan([
+            .shell("generate", "cat a > generated") { $0.outputs = ["generated"] },
+            .shell("foreign", "cat generated", needs: ["generate"]) {
+                $0.machine = MachineNeeds(traits: [SpreadBench.foreign])
+            },
+            .shell("own", "cat generated", needs: ["generate"]) { $0.machine = MachineNeeds(traits: own) },
+            // They could start earlier there, but it is no machine of the same kind.
+            .shell("any", "true"), .shell("thing", "true"),
+        ])
+        let ended = try await bench.run(plan, slots: 1)
+        #expect(ended.outcome.verdict == .passed, "\(ended.outcome.reason)")
+        #expect(ended.outcome.steps.map { $0.attempts.map(\.machine) } == [[nil], ["foreign"], [nil], [nil], [nil]])
+        #expect(bench.log(ended["foreign"]) == "one\n" && bench.log(ended["own"]) == "one\n")
         bench.expectNothingLeft()
     }
 
@@ -235,6 +253,36 @@ extension Trait where Self == RunFolderTrait {
         #expect(ended["gpu"].attempts.map(\.status) == [.infrastructure, .passed])
         #expect(ended["gpu"].attempts.map(\.machine) == [first, second])
         #expect(ended.outcome.findings.filter { $0.rule == "machine-lost" }.count == 1)
+    }
+
+    @Test func `a step begins again if its machine is lost before what it left was taken`() async throws {
+        let bench = try await SpreadBench.make(["two": (["gpu"], 1), "three": (["gpu"], 1)])
+        let plan = plan([
+            .shell("plain", "true"),
+            .shell(
+                "gpu",
+                """
+                echo made > made
+                echo '<testsuite name="s"><testcase classname="C" name="good"/></testsuite>' > results.xml
+                """
+            ) {
+                ($0.machine, $0.artifacts) = (Self.gpu, ["made"])
+                $0.testResults = [.junit("results.xml")]
+            },
+        ])
+        let reach = bench.reach
+        let ended = try await bench.run(
+            plan,
+            emit: { event in
+                // Its artifacts are taken after this.
+                guard case .attemptEnded("gpu", let attempt) = event, attempt.number == 1 else { return }
+                for machine in ["two", "three"] { reach.kill(machine) }
+            })
+        #expect(ended.outcome.verdict == .passed, "\(ended.outcome.reason)")
+        #expect(ended["gpu"].attempts.map(\.status) == [.infrastructure, .passed])
+        #expect(Set(ended["gpu"].attempts.map(\.machine)) == ["two", "three"])
+        #expect(ended.outcome.tests.map(\.name) == ["good"])
+        #expect(ended.outcome.artifacts.map(\.path) == ["made"])
     }
 
     @Test func `a step that could run on its own machine begins again there`() async throws {

@@ -1,5 +1,8 @@
+import Concurrency
 import Pipeline
 import StepSlots
+import Synchronization
+import TestBasics
 import Testing
 
 @testable import Engine
@@ -136,5 +139,36 @@ extension SlotPool {
         #expect(await pool.acquire([use("r", 2, of: 2)]))
         #expect(pool.takeNow([]) && pool.takeNow([]))
         #expect(!pool.takeNow([]))
+    }
+
+    @Test func `whoever gets another machine first gives up the slot, and the other way round`() async {
+        let pool = SlotPool(slots: 1)
+        let (uses, stop) = ([use("r")], StopSignal())
+        func ticket() -> Int { pool.reserve(uses, turn: SlotPool.Turn(run: pool.takeRunNumber(), place: 0)) }
+        let left = Mutex(0)
+        func wait(_ ticket: Int, _ hold: @escaping @Sendable () async -> Int?) async -> (isGranted: Bool, other: Int?) {
+            await pool.acquire(ticket, uses, stop, or: hold) { _ in left.withLock { $0 += 1 } }
+        }
+        // A slot that is free is taken, and nobody is asked.
+        let first = await wait(ticket()) { 1 }
+        #expect(first.isGranted && first.other == nil)
+        // The slot is taken now, so what comes first is another machine.
+        let second = await wait(ticket()) { 2 }
+        #expect(!second.isGranted && second.other == 2 && pool.waiting == 0)
+        // No other machine comes, and then the slot is free.
+        let third = await wait(ticket()) {
+            pool.release([ResourceUse(resource: Resource("r", capacity: 1), units: 1)])
+            await untilCancelled()
+            return 3
+        }
+        #expect(third.isGranted && third.other == nil && left.withLock { $0 } == 1)
+        // A stop ends both waits, and what came is given back.
+        let last = await wait(ticket()) {
+            stop.stop(StopRequest(.cancelled, reason: "enough"))
+            return 4
+        }
+        #expect(!last.isGranted && last.other == nil && left.withLock { $0 } == 2)
+        pool.release(uses)
+        #expect(pool.obstacle(to: uses) == nil)
     }
 }
