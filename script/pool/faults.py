@@ -37,6 +37,7 @@ WORKFLOWS = '''import Pipeline
 
 func work(_ name: String, _ trigger: Trigger, _ label: String) -> Workflow {
     Workflow(name, on: trigger) {
+        // MOVED
         Step("work", run: "bash step.sh").neverProved().network(.allowed).on(.label(label))
     }
 }
@@ -48,6 +49,12 @@ func work(_ name: String, _ trigger: Trigger, _ label: String) -> Workflow {
     ]
 }
 '''
+
+
+# A run that begins on the daemon's machine, which is not what its second step asks for.
+MOVED = WORKFLOWS.replace(
+    '// MOVED', 'let make = Step("make", run: "echo 1 > made").neverProved().outputs("made")').replace(
+    'Step("work", run: "', 'Step("work", needs: make, run: "test -e made; ')
 
 
 class Trial:

@@ -5,7 +5,7 @@ import time
 
 from box import Box
 from cluster import HOSTS, Cluster, Problem, until
-from faults import RELEASES, WORKFLOWS, Trial
+from faults import MOVED, RELEASES, WORKFLOWS, Trial
 from meeting import LOG, Meeting
 
 BRANCHES = ['ssh', 'slurm', 'ssh-release', 'slurm-release']
@@ -32,8 +32,9 @@ class Row:
 
 
 class Bench:
-    def __init__(self, pipectl, work, cut):
+    def __init__(self, pipectl, work, cut, moved=False):
         self.pipectl, self.work, self.cut = pipectl, work, cut
+        self.workflows = MOVED if moved else WORKFLOWS
 
     def __enter__(self):
         self.cluster = Cluster(self.work)
@@ -42,7 +43,7 @@ class Bench:
             self.meeting = Meeting(self.cluster)
             self.box = Box(self.pipectl, self.work, self.cluster)
             self.box.cut = self.cut
-            self.box.make({'workflows/x.swift': WORKFLOWS, 'step.sh': self.meeting.step})
+            self.box.make({'workflows/x.swift': self.workflows, 'step.sh': self.meeting.step})
             for branch in BRANCHES:
                 self.box.git('branch', branch)
             self.box.add_machines()
@@ -100,7 +101,7 @@ class Bench:
             row.problems['doubled'] = f'{len(same)} runs'
         self.box.report(run)
         if run['verdict'] == 'passed':
-            log = self.box.call('logs', str(run['id']))
+            log = self.box.call('logs', str(run['id']), 'work')
             if log != LOG:
                 row.problems['doubled' if len(log) > len(LOG) else 'lost'] = f'the log is {log!r}'
         begun = len(self.meeting.begun(trial.commit))
