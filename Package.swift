@@ -129,12 +129,15 @@ let package = Package(
         .target(
             name: "ProofKeys", dependencies: ["Diagnostics", "ForeignText", "Pipeline", "Results", "Sandbox"],
             swiftSettings: settings),
+        .target(
+            name: "ReviewAnswers", dependencies: ["Pipeline", "ProofKeys", "Results"], swiftSettings: settings),
         .target(name: "PlanOrder", dependencies: ["Pipeline", "Results"], swiftSettings: settings),
         .target(name: "StepSlots", dependencies: ["Concurrency", "Pipeline", "Sandbox"], swiftSettings: settings),
         .target(
             name: "Engine",
             dependencies: [
-                "Concurrency", "Diagnostics", "Masking", "Pipeline", "PlanOrder", "ProofKeys", "Results", "Sandbox",
+                "Concurrency", "Diagnostics", "Masking", "Pipeline", "PlanOrder", "ProofKeys", "Results",
+                "ReviewAnswers", "Sandbox",
                 "StepSlots", "TerminalText", "TestReports",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -173,6 +176,7 @@ let package = Package(
         .target(
             name: "Preparing",
             dependencies: [
+                "MachinePool",
                 "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "ForgeConnection", "Forges",
                 "Listening", "Git",
                 "Pipeline", "PlanOrder", "PlanRules", "ProofKeys", "Reports", "Results", "Sandbox", "Settings",
@@ -193,6 +197,7 @@ let package = Package(
         .target(
             name: "Running",
             dependencies: [
+                "MachinePool",
                 "AgentWork", "Archive", "Concurrency", "Control", "DaemonLog", "Delivery", "Engine", "Evaluating",
                 "Git", "MCP", "Masking", "Pipeline", "Placing", "Preparing", "ProofKeys", "Reports", "Results",
                 "Sandbox",
@@ -296,6 +301,7 @@ let package = Package(
         .target(
             name: "Machines",
             dependencies: [
+                "MachinePool",
                 "Concurrency", "Engine", "Git", "MachineProtocol", "Pipeline", "Results", "Sandbox", "SystemCalls",
                 "Workspaces",
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -732,15 +738,16 @@ let package = Package(
             name: "EngineTests",
             dependencies: [
                 "Concurrency", "Engine", "Masking", "Pipeline", "PlanOrder", "ProofKeys", "Results", "Sandbox",
-                "stepinit", "StepSlots", "TestBasics", "TestSupport",
+                "ReviewAnswers", "stepinit", "StepSlots", "TestBasics", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             exclude: ["Places/machine.py"], swiftSettings: settings),
         .testTarget(
             name: "MachinesTests",
             dependencies: [
-                "Concurrency", "Engine", "Git", "MachineProtocol", "Machines", "Masking", "Pipeline", "pipectl-agent",
-                "Results", "Sandbox", "stepinit", "StepSlots", "SystemCalls", "TestBasics", "TestSupport", "Workspaces",
+                "Concurrency", "Engine", "Git", "MachineAgent", "MachineProtocol", "Machines", "Masking", "Pipeline",
+                "pipectl-agent", "Results", "Sandbox", "stepinit", "StepSlots", "SystemCalls", "TestBasics",
+                "TestSupport", "Workspaces",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),

@@ -1,14 +1,13 @@
 import Foundation
 import Results
+import ReviewAnswers
 import Testing
-
-@testable import Engine
 
 @Suite struct ReviewAnswerTests {
     private func finding(_ fields: String) throws -> ReviewFinding {
         let answer = #"{"findings": [{"severity": "error", "message": "m", "file": "a.c"\#(fields)}]}"#
-        let input = ReviewInput(head: String(repeating: "a", count: 40), since: nil, earlier: [], isKnown: false)
-        return try #require(ReviewAnswer.read(Data(answer.utf8)).record(input, maximum: 9).findings.first)
+        let before = ReviewRecord(head: String(repeating: "a", count: 40), since: nil, findings: [])
+        return try #require(ReviewAnswer.read(Data(answer.utf8)).record(after: before, maximum: 9).findings.first)
     }
 
     @Test func `new text for lines is kept as it is`() throws {

@@ -1,4 +1,5 @@
 import Results
+import ReviewAnswers
 import Foundation
 import Pipeline
 import SystemPackage
@@ -42,7 +43,9 @@ extension StepRunner {
             guard attempt.record.status == .passed else {
                 return broken("the reviewer failed: \(attempt.record.reason ?? "unknown reason")")
             }
-            let record = try ReviewAnswer.read(answer).record(input, maximum: plan.maximum)
+            let record = try ReviewAnswer.read(answer).record(
+                after: ReviewRecord(head: input.head, since: input.since, findings: input.earlier),
+                maximum: plan.maximum)
             attempt.review = record
             (attempt.record.status, attempt.record.reason) = Self.judge(record, plan)
             attempt.findings += Self.findings(record, plan)

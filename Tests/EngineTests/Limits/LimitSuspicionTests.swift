@@ -1,7 +1,5 @@
-import Testing
-
-@testable import Engine
 import Sandbox
+import Testing
 
 /// What a failure's reason says if nothing counts how often a limit was reached.
 struct LimitSuspicionTests {

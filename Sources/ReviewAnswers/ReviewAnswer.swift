@@ -1,13 +1,13 @@
-import ProofKeys
-import Results
-import Foundation
+package import Foundation
 import Pipeline
+import ProofKeys
+package import Results
 
 /// The answer of a reviewer: one JSON object and nothing else.
 ///
 /// Its text is as untrusted as the change that it quotes. Lengths are limited here; code that shows the text must
 /// escape it.
-struct ReviewAnswer: Decodable {
+package struct ReviewAnswer: Decodable {
     struct Found: Decodable {
         var severity: ReviewSeverity
         var message: String
@@ -30,7 +30,7 @@ struct ReviewAnswer: Decodable {
     fileprivate static let longest = 4_000
 
     /// - Throws: ``ReviewProblem`` if the answer is not valid.
-    static func read(_ data: Data) throws(ReviewProblem) -> ReviewAnswer {
+    package static func read(_ data: Data) throws(ReviewProblem) -> ReviewAnswer {
         guard data.count <= ReviewPlan.answerBytes else {
             throw ReviewProblem("its answer is longer than \(ReviewPlan.answerBytes >> 10) KiB")
         }
@@ -59,8 +59,10 @@ struct ReviewAnswer: Decodable {
     }
 
     /// The record after this review: earlier findings with their updated fate, then new findings.
-    func record(_ input: ReviewInput, maximum: Int) -> ReviewRecord {
-        var record = ReviewRecord(head: input.head, since: input.since, findings: input.earlier)
+    ///
+    /// - Parameter before: The record with the earlier findings.
+    package func record(after before: ReviewRecord, maximum: Int) -> ReviewRecord {
+        var record = before
         let fates = Dictionary(
             (earlier ?? []).map { ($0.fingerprint, $0.fate) }, uniquingKeysWith: { first, _ in first })
         for index in record.findings.indices {
@@ -71,7 +73,7 @@ struct ReviewAnswer: Decodable {
             uniquingKeysWith: { first, _ in first })
         var new: [ReviewFinding] = []
         for found in findings {
-            let one = found.finding(head: input.head)
+            let one = found.finding(head: before.head)
             if let place = known[one.fingerprint] {
                 // A known finding. If it was fixed and is found again, it is open again; if it was withdrawn, it stays
                 // withdrawn.
@@ -130,7 +132,7 @@ extension ReviewAnswer.Found {
 }
 
 /// Why a reviewer's answer can't be used.
-struct ReviewProblem: Error, CustomStringConvertible {
-    let description: String
+package struct ReviewProblem: Error, CustomStringConvertible {
+    package let description: String
     init(_ description: String) { self.description = description }
 }

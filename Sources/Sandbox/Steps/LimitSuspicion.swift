@@ -1,24 +1,23 @@
 import Results
 import Pipeline
-import Sandbox
 
 /// A guess at the limit because of which a command failed, for limits whose breaches nothing counts.
 ///
 /// A process that exceeds a limit of setrlimit(2) gets an error, and nobody else learns of it. Most programs print the
 /// error, so the last lines of the output hold the words of errno or of a language's runtime. The description says that
 /// it is a guess.
-struct LimitSuspicion: Equatable, CustomStringConvertible {
+package struct LimitSuspicion: Equatable, CustomStringConvertible {
     /// The limit and its value: `memory, 200.0 MiB for each process`.
-    var limit: String
+    package var limit: String
     /// The words in the log on which the guess rests.
-    var words: String
+    package var words: String
 
-    var description: String { "it may have reached its limit of \(limit): its log contains \"\(words)\"" }
+    package var description: String { "it may have reached its limit of \(limit): its log contains \"\(words)\"" }
 
     /// Nil if the end of the log mentions none of the limits that were set.
     ///
     /// - Parameter end: The last lines that the command wrote.
-    init?(in end: String, of limits: ProcessLimits) {
+    package init?(in end: String, of limits: ProcessLimits) {
         var candidates: [(limit: String, words: [String])] = []
         if limits.data > 0 {
             candidates.append(
