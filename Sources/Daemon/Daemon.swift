@@ -130,11 +130,11 @@ public final class Daemon: Sendable {
 
     /// Decides about runs that an earlier process left running, and removes their folders.
     private func settle() async throws {
-        try await state.recover(log: log)
+        let kept = try await state.recover(log: log)
         // Before the folders are removed: the report of an interrupted run may need their content.
         await queue.unstarted.archive()
         await requests.commands.approvals.answers.settleAll()
-        await state.removeFolders()
+        await state.removeFolders(except: kept)
         await workspaces.retained.clear()
     }
 

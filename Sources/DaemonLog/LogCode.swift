@@ -64,6 +64,10 @@ public enum LogCode: String, Sendable, CaseIterable {
     case runEnded = "run-ended"
     /// A run that a crash or a shutdown ended starts again.
     case runInterrupted = "run-interrupted"
+    /// The steps of a run went on at another machine without a connection, and were taken over.
+    case runAdopted = "run-adopted"
+    /// The steps of a run could not be taken over.
+    case runNotAdopted = "run-not-adopted"
     /// A run waits until a person approves it.
     case runNeedsApproval = "run-needs-approval"
     /// A step waits until a person approves it.

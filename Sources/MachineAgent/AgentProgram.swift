@@ -12,45 +12,70 @@ import SystemCalls
 /// The program `pipectl-agent`: its options, and its standard input and output.
 package enum AgentProgram {
     private static let usage = """
-        usage: pipectl-agent [--folder FOLDER] [--readable FOLDER]... | --protocol
+        usage: pipectl-agent [--folder FOLDER] [--readable FOLDER]... [--listen FOLDER [--patience SECONDS]]
+               pipectl-agent --connect FOLDER | --protocol
           --folder FOLDER    where mirrors, caches and workspaces are (default: pipectl-agent in the user's caches)
           --readable FOLDER  a folder that sandboxes show beside the system, for example a toolchain
+          --listen FOLDER    serves whoever connects to the socket in a folder of this user alone, and outlives connections
+          --patience SECONDS how long it lives without one (default: 600)
+          --connect FOLDER   carries bytes between standard input and output and that socket
           --protocol         prints the version of the protocol and the platform, and ends
         The daemon of pipectl starts it and speaks to it over standard input and output.
         """
 
-    /// Serves one run and ends the process.
-    package static func run(_ arguments: [String]) async -> Never {
-        var (folder, readable) = (defaultFolder, [String]())
-        var rest = arguments[...]
-        while let option = rest.popFirst() {
-            switch option {
-            case "--protocol":
-                print("\(MachineProtocolVersion.current) \(ThisMachine.platform) \(ThisMachine.architecture)")
-                exit(0)
-            case "--folder":
-                guard let value = rest.popFirst(), value.hasPrefix("/") else {
-                    refuse("--folder needs an absolute path")
+    /// What the program was asked for.
+    private struct Options {
+        var folder = AgentProgram.defaultFolder
+        var readable: [String] = []
+        var listen: String?
+        var patience = Duration.seconds(600)
+        var connect: String?
+
+        init(_ arguments: [String]) {
+            var rest = arguments[...]
+            while let option = rest.popFirst() {
+                func path() -> String {
+                    guard let value = rest.popFirst(), value.hasPrefix("/") else {
+                        refuse("\(option) needs an absolute path")
+                    }
+                    return value
                 }
-                folder = value
-            case "--readable":
-                guard let value = rest.popFirst(), value.hasPrefix("/") else {
-                    refuse("--readable needs an absolute path")
+                switch option {
+                case "--protocol":
+                    print("\(MachineProtocolVersion.current) \(ThisMachine.platform) \(ThisMachine.architecture)")
+                    exit(0)
+                case "--folder": folder = path()
+                case "--readable": readable.append(path())
+                case "--listen": listen = path()
+                case "--connect": connect = path()
+                case "--patience":
+                    guard let value = rest.popFirst().flatMap(Double.init), (0...86_400).contains(value) else {
+                        refuse("--patience needs seconds")
+                    }
+                    patience = .seconds(value)
+                default: refuse("\(option) is no option")
                 }
-                readable.append(value)
-            default: refuse("\(option) is no option")
             }
         }
+    }
+
+    /// Serves one run and ends the process.
+    package static func run(_ arguments: [String]) async -> Never {
+        let options = Options(arguments)
         if isatty(0) == 1 {
             refuse("it is started by the daemon on the machines that `pipectl machines add` names, not from a terminal")
         }
         forgetCarriedLibraries()
         do {
             let (input, output) = try takeStandardStreams()
+            if let folder = options.connect { try AgentRelay(folder: folder).carry(input: input, output: output) }
+            // Before anything slow: the relay waits for the socket.
+            let room = try options.listen.map { try AgentRoom($0) }
             let service = try await AgentService.prepare(
-                folder: AgentFolder(path: folder), stepInit: Installation.stepInit(), readable: readable)
-            let code = await service.serve(input: input, output: output)
-            exit(code)
+                folder: AgentFolder(path: options.folder), stepInit: Installation.stepInit(),
+                readable: options.readable)
+            guard let room else { exit(await service.serve(input: input, output: output)) }
+            exit(await service.serve(in: room, patience: options.patience))
         } catch {
             say("\(error)")
             exit(1)

@@ -1,6 +1,6 @@
 import Concurrency
 import Engine
-import MachinePool
+package import MachinePool
 import Machines
 import Pipeline
 import PlanRules
@@ -33,7 +33,10 @@ package struct MachinePlaces: PlaceProvider {
 
     package func skip(_ run: PreparedRun) async { await here.skip(run) }
 
+    package func end(_ trace: PlaceTrace) async { await reach.end(trace) }
+
     package func provide(_ order: PlaceOrder) async throws -> any ProvidedPlace {
+        if let trace = order.wait.adopts { return try await adopt(trace, order) }
         let own = ThisMachine.machine(slots: 1)
         let plan = order.run.plan
         await placement.refresh()
@@ -109,7 +112,8 @@ package struct MachinePlaces: PlaceProvider {
         let spread = SpreadPlace(
             place.place, machines: RunMachines(places: self, order: order, own: machine), moves: moves,
             isEager: isEager, folder: FilePath(order.directories.folder).appending("moved"))
-        return PlaceAround(inner: place, place: spread)
+        // Without the other machines, whoever takes it over must be able to run all steps there.
+        return PlaceAround(inner: place, place: spread, trace: plan.steps.allSatisfy(fits) ? place.trace : nil)
     }
 
     /// Prepares a place on a machine.
@@ -121,12 +125,37 @@ package struct MachinePlaces: PlaceProvider {
         do {
             let place = try await bring(order, to: machine)
             placement.reach(machine.name)
-            return PlaceAround(inner: place, place: place.place, elsewhere: (machine.name, placement))
+            return PlaceAround(
+                inner: place, place: place.place, trace: place.trace, elsewhere: (machine.name, placement))
         } catch {
             if !MachinePlaces.isOwn(error), !(error is PlaceUnavailable) {
                 placement.lose(machine.name, reason: "\(error)")
             }
             throw error
+        }
+    }
+
+    /// Takes over the place that a run has on another machine. It does not wait there for its turn, and its steps stay
+    /// there.
+    private func adopt(_ trace: PlaceTrace, _ order: PlaceOrder) async throws -> any ProvidedPlace {
+        let needs = order.run.plan.machineNeeds
+        var order = order
+        order.needs = needs
+        await placement.refresh()
+        let run = order.waiting(needs, .only(trace.machine), seconds: 60)
+        do {
+            guard let machine = placement.take(trace.machine, for: run) else {
+                throw PlaceNotAdopted(reason: "\(trace.machine) is not in the list of machines any more")
+            }
+            let place = try await bring(order, to: machine)
+            order.wait.say(.placed(machine.name))
+            return PlaceAround(
+                inner: place, place: place.place, trace: place.trace, elsewhere: (machine.name, placement))
+        } catch {
+            placement.leave(order.run.run.id)
+            await reach.end(trace)
+            if MachinePlaces.isOwn(error) { throw error }
+            throw PlaceNotAdopted(reason: "\(error)")
         }
     }
 
@@ -191,11 +220,14 @@ extension PlaceOrder {
 private struct PlaceAround: ProvidedPlace {
     let inner: any ProvidedPlace
     let place: any RunPlace
+    let trace: PlaceTrace?
     /// Another machine, whose loss the placement learns of.
     private let machine: (name: String, placement: Placement)?
 
-    init(inner: any ProvidedPlace, place: any RunPlace, elsewhere machine: (String, Placement)? = nil) {
-        (self.inner, self.place) = (inner, place)
+    init(
+        inner: any ProvidedPlace, place: any RunPlace, trace: PlaceTrace?, elsewhere machine: (String, Placement)? = nil
+    ) {
+        (self.inner, self.place, self.trace) = (inner, place, trace)
         self.machine = machine.map { (name: $0.0, placement: $0.1) }
     }
 
@@ -207,7 +239,10 @@ private struct PlaceAround: ProvidedPlace {
 
     func close(hasPassed: Bool, isAllEnded: Bool) async -> any FinishedPlace {
         let finished = await inner.close(hasPassed: hasPassed, isAllEnded: isAllEnded)
-        if let machine, let lost = finished.lost { machine.placement.lose(machine.name, reason: lost) }
+        // A place that may be taken over is not lost yet.
+        if let machine, let lost = finished.lost, finished.trace == nil {
+            machine.placement.lose(machine.name, reason: lost)
+        }
         return finished
     }
 

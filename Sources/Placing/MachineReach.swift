@@ -15,6 +15,13 @@ package protocol MachineReach: Sendable {
     ///
     /// - Throws: ``PlaceUnavailable`` if this pipectl can't start its agent there.
     func link(to machine: Machine, for order: PlaceOrder) async throws -> any AgentLink
+
+    /// Ends what a run has left on a machine, whoever started it.
+    func end(_ trace: PlaceTrace) async
+}
+
+extension MachineReach {
+    package func end(_ trace: PlaceTrace) async {}
 }
 
 /// Reaches machines by ssh and through Slurm.
@@ -50,14 +57,21 @@ package struct ListedMachines: MachineReach {
         }
     }
 
+    package func end(_ trace: PlaceTrace) async {
+        // Only Slurm's agents are lasting.
+        await SlurmLink.end(trace.agent, SlurmCommands(environment: slurmEnvironment))
+    }
+
     /// Cancels what an earlier daemon has left at Slurm.
     ///
+    /// - Parameter traces: Those that runs will take over.
     /// - Returns: The names of the allocations.
-    package func cancelLeftovers() async throws -> [String] {
+    package func cancelLeftovers(except traces: [PlaceTrace] = []) async throws -> [String] {
         guard try list.machines().contains(where: { if case .slurm = $0.address { true } else { false } }) else {
             return []
         }
-        return try await SlurmCommands(environment: slurmEnvironment, limit: .seconds(10)).cancelLeftovers(of: owner)
+        return try await SlurmCommands(environment: slurmEnvironment, limit: .seconds(10)).cancelLeftovers(
+            of: owner, except: Set(traces.compactMap { SlurmLink.name(in: $0.agent) }))
     }
 
     private func request(_ order: PlaceOrder, _ partition: String?) -> SlurmRequest {

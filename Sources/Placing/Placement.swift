@@ -122,6 +122,15 @@ package final class Placement: Sendable {
         }
     }
 
+    /// Gives a run a machine although nobody asked whether there is room: its steps are there already. Nil if the machine
+    /// is unknown.
+    func take(_ name: String, for run: WaitingRun) -> Machine? {
+        state.withLock { state in
+            state.roster.remove(run.id, now: now)
+            return state.roster.occupy(name, by: run, now: now)
+        }
+    }
+
     private enum Sight {
         case machine(Machine)
         case waits(String)

@@ -156,6 +156,14 @@ struct Roster: Sendable {
         return here
     }
 
+    /// Notes that a run is on a machine already; nil if the machine is unknown.
+    mutating func occupy(_ name: String, by run: WaitingRun, now: Double) -> Machine? {
+        guard let machine = told[name], listed[name] != nil else { return nil }
+        runs[run.id] = run
+        pool.occupy(name, by: run, now: now)
+        return machine
+    }
+
     /// Gives a waiting run a machine; nil if none can start now.
     mutating func next(now: Double) -> (run: Int, machine: Machine)? {
         guard let found = pool.next(now: now) else { return nil }

@@ -16,11 +16,14 @@ package struct RunTask: Sendable {
     package let place: RunDirectories
     /// By the wall clock.
     package let startedAt: Date
+    /// What an earlier life of the daemon left, which may be taken over.
+    package let left: LeftRun?
 
     package init(
         run: QueuedRun, repository: WatchedRepository, rules: TrustRules, stop: StopSignal, place: RunDirectories,
-        startedAt: Date
+        startedAt: Date, left: LeftRun? = nil
     ) {
+        self.left = left
         self.run = run
         self.repository = repository
         self.rules = rules

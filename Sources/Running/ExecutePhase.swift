@@ -24,13 +24,15 @@ struct ExecutePhase: Sendable {
     let monitor: RunMonitor
     let testTimes: TestTimesFolder
 
-    /// - Parameter journal: Where steps record what they are about to do; nil if they may be repeated.
+    /// - Parameters:
+    ///   - kept: What is kept of the run for another life of the daemon.
+    ///   - journal: Where steps record what they are about to do; nil if they may be repeated.
     func execute(
         _ task: RunTask, _ prepared: RunPreparation, _ proofs: RunProofs, _ provided: ProvidePhase.Provided,
-        journal: StepJournal?
+        kept: KeptSteps? = nil, journal: StepJournal?
     ) async -> RunOutcome {
         var setting = setting(task, prepared, provided)
-        setting.journal = journal
+        (setting.kept, setting.journal) = (kept, journal)
         setting.outputs = monitor.live.outputs
         setting.knownFlaky = await order.index.knownFlaky(for: prepared.plan, of: task.request.repository)
         setting.order = await order.steps(of: prepared, task.request)

@@ -1,4 +1,5 @@
 import DaemonLog
+import Preparing
 import Workspaces
 package import StateFiles
 package import Archive
@@ -47,7 +48,9 @@ package struct OpenState: Sendable {
     }
 
     /// Decides about the runs that an earlier process left running.
-    package func recover(log: Logger) async throws {
+    ///
+    /// - Returns: The folders of those that may be taken over.
+    package func recover(log: Logger) async throws -> [String] {
         let settled = try await archive.settle(index)
         for id in settled.finished {
             log.notice("run \(id) had ended; recorded its verdict", metadata: .code(.recorded, run: id))
@@ -61,9 +64,12 @@ package struct OpenState: Sendable {
         for problem in settled.problems {
             log.warning("archive.git: \(problem.description)", metadata: .code(.archiveProblem))
         }
-        for run in try await index.recoverInterrupted() {
+        let left = LeftRun.all(in: folder)
+        var kept: [String] = []
+        for run in try await index.recoverInterrupted(goingOn: Set(left.map(\.left.run))) {
             switch run.outcome {
             case .queued(let attempt):
+                kept += left.filter { $0.left.run == run.id }.map(\.folder)
                 log.notice(
                     "run \(run.id) was interrupted and is queued for attempt \(attempt)",
                     metadata: .code(.runInterrupted, run: run.id))
@@ -73,12 +79,14 @@ package struct OpenState: Sendable {
                     metadata: .code(.runEnded, run: run.id, ["verdict": verdict.rawValue]))
             }
         }
+        return kept
     }
 
     /// Removes the folders of runs that an earlier process left.
-    package func removeFolders() async {
+    package func removeFolders(except kept: [String]) async {
         for folder in [folder.workspaces, folder.live] {
-            for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            where !kept.contains("\(folder)/\(name)") {
                 try? await Workspace.remove("\(folder)/\(name)")
             }
         }

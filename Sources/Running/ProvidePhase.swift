@@ -117,6 +117,9 @@ struct ProvidePhase: Sendable {
         return (finished, fix, made)
     }
 
+    /// Ends what an earlier life of the daemon left of a run.
+    func end(_ left: LeftRun) async { await places.end(left.trace) }
+
     /// Records that no step needed a workspace, so the run leaves no snapshot.
     func skip(_ task: RunTask, _ prepared: RunPreparation) async { await places.skip(prepared.preparedRun(task)) }
 }

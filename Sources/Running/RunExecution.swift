@@ -29,10 +29,11 @@ package struct RunExecution: SchedulerHost {
             let pipeline = try await pipelines.pipeline()
             let repository = try await repositories.repository(of: run.request)
             if run.request.background == .warmUp { await pipelines.workspaces.snapshots.noteTry(run.id) }
+            let (place, left) = await pipelines.place(for: run, in: repository)
             let report = await pipeline.run(
                 RunTask(
                     run: run, repository: repository, rules: try await repositories.rules(for: repository), stop: stop,
-                    place: await pipelines.place(for: run, in: repository), startedAt: Date()))
+                    place: place, startedAt: left?.startedAt ?? Date(), left: left))
             await sayEnd(of: run.id)
             events.publish(.ended(run.id))
             return report

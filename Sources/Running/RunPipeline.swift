@@ -9,7 +9,6 @@ import Concurrency
 import Engine
 import Foundation
 import Pipeline
-import Sandbox
 import TestIntegrity
 
 /// Takes one claimed run through its phases to its verdict. Every error becomes part of the report.
@@ -27,9 +26,12 @@ struct RunPipeline: Sendable {
     let monitor: RunMonitor
 
     func run(_ task: RunTask) async -> Report {
-        let start = ContinuousClock.now
+        var start = ContinuousClock.now
+        // An earlier life of the daemon has begun it.
+        if task.left != nil { start = start - .seconds(max(0, Date().timeIntervalSince(task.startedAt))) }
         monitor.began(task)
         var ending = await ending(of: task)
+        if let left = task.left, ending.place == nil { await settle(left, &ending, task) }
         if let reason = ending.putBack { return await putBack(ending, reason, task) }
         monitor.stepsEnded(task)
         // The wall clock may be set during the run, so the duration comes from a monotonic clock.
@@ -86,26 +88,34 @@ struct RunPipeline: Sendable {
         async let isAccepted: Void = record.flushAcceptance(of: task.run)
         monitor.planned(prepared.plan, task.id)
         let proofs = await lookUp.proofs(for: prepared, of: task.run, in: task.repository)
-        if task.request.resumes == nil, let settled = proofs.settled(prepared.plan) {
+        if task.request.resumes == nil, task.left == nil, let settled = proofs.settled(prepared.plan) {
             await provide.skip(task, prepared)
             monitor.proved(settled.steps, task.id)
             return EndedSteps(outcome: settled, review: await prepare.definitionReview(task, prepared))
         }
-        var provided = try await place(task, prepared, proofs, losses: 0)
+        var (provided, kept) = try await firstPlace(task, prepared, proofs)
         // Concurrent with the steps, so that a long compilation does not lengthen the run.
         async let review = prepare.definitionReview(task, prepared)
         await isAccepted
-        var losses: [Finding] = []
+        var (losses, adoptions): ([Finding], Int) = ([], 0)
         while true {
             var outcome = await execute.execute(
-                task, prepared, proofs, provided, journal: record.journal(of: task.run))
+                task, prepared, proofs, provided, kept: kept, journal: record.journal(of: task.run))
             let finished = await provide.close(provided, task, prepared, outcome: &outcome)
+            if let trace = finished.place.trace, let kept, outcome.isLost(task), adoptions < Self.mostAdoptions {
+                adoptions += 1
+                monitor.planned(prepared.plan, task.id)
+                if let again = try await adopt(trace, kept, task, prepared, proofs, losses: losses.count) {
+                    provided = again
+                    continue
+                }
+            }
             if let loss = outcome.loss(of: finished.place, task, losses: losses.count) {
                 losses.append(loss)
                 await finished.place.release(nil)
                 try await removeResults(of: task)
                 monitor.planned(prepared.plan, task.id)
-                provided = try await place(task, prepared, proofs, losses: losses.count)
+                (provided, kept) = try await newPlace(task, prepared, proofs, losses: losses.count)
                 continue
             }
             outcome.findings += losses
@@ -117,27 +127,8 @@ struct RunPipeline: Sendable {
         }
     }
 
-    /// Provides a place, on the machine that the run gets.
-    ///
-    /// - Parameter losses: How often a machine was lost while the run was there.
-    private func place(
-        _ task: RunTask, _ prepared: RunPreparation, _ proofs: RunProofs, losses: Int
-    ) async throws -> ProvidePhase.Provided {
-        let wait = PlaceWait(stop: task.stop, losses: losses) { [monitor] in monitor.place($0, task.id) }
-        let provided = try await provide.provide(task, prepared, proofs, wait: wait, nextPlaces: nextPlaces(task))
-        monitor.running(task.id)
-        return provided
-    }
-
-    /// Removes what steps have left in the run's folder, before they run again.
-    private func removeResults(of task: RunTask) async throws {
-        try await offThread { [folder = task.place.folder] in
-            for name in ["logs", "results", "artifacts"] { try FolderRemoval.remove("\(folder)/\(name)") }
-        }
-    }
-
     /// How many places like the one of this run the next runs of its repository may soon need.
-    private func nextPlaces(_ task: RunTask) -> (@Sendable () -> Int)? {
+    func nextPlaces(_ task: RunTask) -> (@Sendable () -> Int)? {
         guard task.request.background == nil else { return nil }
         let (name, most, live) = (task.request.repository, execute.options.slots, monitor.live)
         return { min(live.count(of: name), most) }
@@ -163,6 +154,9 @@ struct RunPipeline: Sendable {
 }
 
 extension RunOutcome {
+    /// Whether the run ended only because its place was lost.
+    fileprivate func isLost(_ task: RunTask) -> Bool { verdict == .infrastructure && task.stop.request == nil }
+
     /// The loss of the machine, if the run is begun again because of it; nil for any other end.
     ///
     /// A run whose steps must not run twice is not, once a step has been tried.

@@ -125,13 +125,18 @@ package struct RunPipelines: Sendable {
             layering: sandboxing.layering, log: log)
     }
 
-    /// The folders of a run, with a standby sandbox if there is one.
-    package func place(for run: QueuedRun, in repository: WatchedRepository) async -> RunDirectories {
+    /// The folders of a run, with a standby sandbox if there is one, or with what an earlier life of the daemon left.
+    package func place(
+        for run: QueuedRun, in repository: WatchedRepository
+    ) async -> (directories: RunDirectories, left: LeftRun?) {
+        if run.attempt > 1, let found = LeftRun.all(in: state.folder).first(where: { $0.left.run == run.id }) {
+            return (RunDirectories(run, in: state.folder, left: found.folder), found.left)
+        }
         // A standby sandbox can't show a retained workspace or the objects of a clone, since it was started without
         // them.
         let isUsual = run.request.resumes == nil && run.request.source == nil
         let ready = isUsual ? await workspaces.sandboxPool?.place(for: repository.name) : nil
-        return ready ?? RunDirectories(run, in: state.folder)
+        return (ready ?? RunDirectories(run, in: state.folder), nil)
     }
 }
 

@@ -130,7 +130,7 @@ extension Index {
     /// ``Recovery`` has the rule. A run of which a step may have acted on the outside world must be checked by a
     /// person; a run that was being superseded ends as superseded; every other run is queued again, a few times. Call
     /// ``ArchiveStore/settle(_:)`` before, because a run whose report is in the archive already has its verdict.
-    public func recoverInterrupted() async throws -> [RecoveredRun] {
+    public func recoverInterrupted(goingOn: Set<RunID> = []) async throws -> [RecoveredRun] {
         let now = now()
         return try await write { db in
             let rows = try Row.fetchAll(
@@ -143,7 +143,7 @@ extension Index {
                 let request = try ArchiveJSON.decode(RunRequest.self, from: row["request"] as String)
                 let outcome = Recovery.outcome(
                     of: row["id"], request, attempt: row["attempt"], supersededBy: row["supersededBy"],
-                    intents: try Self.intents(of: row["id"], db))
+                    intents: try Self.intents(of: row["id"], db), mayGoOn: goingOn.contains(row["id"]))
                 switch outcome {
                 case .ended(let verdict, let reason): try Self.end(row["id"], verdict, reason, at: now, db)
                 case .queued:

@@ -1,3 +1,4 @@
+import Foundation
 import Masking
 import Results
 import TerminalText
@@ -56,14 +57,15 @@ final class AttemptLog: Sendable {
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
 
-    init(folder: FilePath, name: String, limits: LogLimits, masker: Masker? = nil) {
+    /// - Parameter begin: When the attempt began; nil for now.
+    init(folder: FilePath, name: String, limits: LogLimits, masker: Masker? = nil, since begin: Date? = nil) {
         self.masker = masker
         path = folder.appending(name)
         state = Mutex(
             State(
                 writer: LogWriter(folder: folder, name: name, limits: limits), masking: masker.map(MaskingStream.init)))
         (lastLines, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        start = clock.now
+        start = clock.now - .seconds(begin.map { max(0, Date().timeIntervalSince($0)) } ?? 0)
     }
 
     /// The time since the attempt began.

@@ -55,6 +55,8 @@ package struct RunSetting: Sendable {
     package var order: StepOrder?
     /// Records what a step is about to do, durably; nil if steps may run again after a crash.
     package var journal: StepJournal?
+    /// What is kept of the run for another life of the daemon; nil where nothing can go on then.
+    package var kept: KeptSteps?
     /// Where logs are listed while they are written; nil where nobody follows them.
     package var outputs: LiveOutputs?
     /// Called when no step will start any more. The run's sandboxes are ended after that.

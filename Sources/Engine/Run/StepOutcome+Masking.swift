@@ -13,6 +13,17 @@ extension StepOutcome {
     }
 }
 
+extension StepRunner.Attempt {
+    func masked(by masker: Masker) -> StepRunner.Attempt {
+        var copy = self
+        copy.record = record.masked(by: masker)
+        copy.tests = tests.map { $0.masked(by: masker) }
+        copy.findings = findings.map { $0.masked(by: masker) }
+        copy.diagnostics = diagnostics.map { $0.masked(by: masker) }
+        return copy
+    }
+}
+
 extension AttemptRecord {
     func masked(by masker: Masker) -> AttemptRecord {
         var copy = self

@@ -36,7 +36,7 @@ struct StepQueue: Sendable {
         ready.sorted { places[$0] < places[$1] }.map { step in
             let wants = plan.steps[step]
             let position = SlotPool.Turn(run: run, place: places[step])
-            let ticket = runner.needsSlot(wants) ? runner.pool.reserve(wants.resources, turn: position) : nil
+            let ticket = runner.needsSlot(wants, at: step) ? runner.pool.reserve(wants.resources, turn: position) : nil
             return (step, Turn(position: position, ticket: ticket, handsOver: needed.contains(wants.name)))
         }
     }
@@ -44,8 +44,8 @@ struct StepQueue: Sendable {
 
 extension StepRunner {
     /// Whether the step starts a process on the run's machine, as far as that is known in advance.
-    func needsSlot(_ step: PlannedStep) -> Bool {
-        step.action.startsProcess && place.sites?.reach(of: step) != .other
+    func needsSlot(_ step: PlannedStep, at index: Int) -> Bool {
+        step.action.startsProcess && setting.kept?.outcome(of: index) == nil && place.sites?.reach(of: step) != .other
             && setting.reviews[step.name]?.isKnown != true && setting.proved[step.name] == nil
             && setting.carried[step.name] == nil
             && pool.impossibility(of: step.resources) == nil

@@ -6,7 +6,7 @@ import Sandbox
 import SystemPackage
 
 extension StepRunner {
-    struct Attempt {
+    struct Attempt: Sendable, Codable {
         var record: AttemptRecord
         var tests: [TestResult] = []
         var findings: [Finding] = []
@@ -35,17 +35,37 @@ extension StepRunner {
     }
 
     func runAttempt(_ number: Int, of step: PlannedStep, at index: Int, stop: StopSignal) async -> Attempt {
-        let start = Date()
-        await emit(.stepStarted(step: step.name, attempt: number, at: start, machine: machine))
         let label = "\(String(index + 1).leftPadded(to: 3))-\(number)"
+        if let known = setting.kept?.attempt(label) {
+            await emit(
+                .stepStarted(
+                    step: step.name, attempt: number, at: known.record.startedAt, machine: known.record.machine))
+            return known
+        }
+        let attempt = await newAttempt(number, label, of: step, at: index, stop: stop)
+        setting.kept?.keep(setting.secrets.masker.map { attempt.masked(by: $0) } ?? attempt, label)
+        return attempt
+    }
+
+    /// Makes an attempt, or goes on with one that an earlier life of the daemon began.
+    private func newAttempt(
+        _ number: Int, _ label: String, of step: PlannedStep, at index: Int, stop: StopSignal
+    ) async -> Attempt {
+        let begun = setting.kept?.takeBegin(label, next: "\(String(index + 1).leftPadded(to: 3))-\(number + 1)")
+        let start = begun?.startedAt ?? Date()
+        await emit(.stepStarted(step: step.name, attempt: number, at: start, machine: machine))
         let log = AttemptLog(
-            folder: setting.logs, name: label + ".log", limits: setting.logLimits, masker: setting.secrets.masker)
+            folder: setting.logs, name: label + ".log", limits: setting.logLimits, masker: setting.secrets.masker,
+            since: start)
         setting.outputs?.begin(log)
         var work = Work(order: self.attempt(number, of: step, label: label), index: index, start: start, log: log)
         var attempt = Attempt(record: AttemptRecord(number: number, startedAt: start))
         attempt.record.machine = machine
         do {
-            if !step.testResults.isEmpty || step.findings != nil {
+            if let begun {
+                work.before = begun.before
+                try await onOwnThread { try removeResults(of: label) }
+            } else if !step.testResults.isEmpty || step.findings != nil {
                 work.before = try await onOwnThread { try resultFiles(of: step) }
             }
             try await recordIntent(work)
@@ -62,14 +82,25 @@ extension StepRunner {
         return attempt
     }
 
+    /// Removes what an earlier life of the daemon had taken of an attempt's results when it ended.
+    private func removeResults(of label: String) throws {
+        let files = FileManager.default
+        for name in (try? files.contentsOfDirectory(atPath: setting.results.string)) ?? []
+        where name.hasPrefix("\(label)-") {
+            try files.removeItem(atPath: setting.results.appending(name).string)
+        }
+    }
+
     private func reason(for error: any Error, _ attempt: Attempt, _ step: PlannedStep) -> String {
         if error is UnrecordedIntent { return "it was not started: \(error)" }
         guard attempt.hasActed else { return "it could not be run: \(error)" }
         return "its files could not be read: \(error)" + byHand(step)
     }
 
-    /// Records that the command is about to run, in runs whose steps must not run twice.
+    /// Records that the command is about to run, where another life of the daemon may go on with it, and in runs whose
+    /// steps must not run twice.
     private func recordIntent(_ work: Work) async throws {
+        do { try setting.kept?.begin(work, on: machine) } catch { throw UnrecordedIntent(cause: error) }
         guard let journal = setting.journal else { return }
         let intent = StepIntent(
             step: work.step.name, attempt: work.order.number, command: work.step.commandLine,

@@ -12,7 +12,7 @@ import StepSlots
 #endif
 
 /// The result of a step and what it left.
-struct StepOutcome: Sendable {
+struct StepOutcome: Sendable, Codable {
     var record: StepRecord
     var tests: [TestResult] = []
     var findings: [Finding] = []
@@ -31,6 +31,7 @@ extension StepRunner {
     ///
     /// - Parameter index: The index of the step in the plan.
     func runStep(_ index: Int, of plan: Plan, turn: StepQueue.Turn, stop: StopSignal) async -> StepOutcome {
+        if let known = setting.kept?.outcome(of: index) { return known }
         var outcome = StepOutcome(record: StepRecord(plan.steps[index]))
         if plan.steps[index].testRunner != nil { outcome.record.runsNamedTests = true }
         if let known = await withoutRunning(plan.steps[index], of: plan, &outcome, stop) {
@@ -39,7 +40,12 @@ extension StepRunner {
             await runAttempts(index, of: plan, turn, stop, into: &outcome)
         }
         // Any sentence about a step may hold text that the step chose, such as the name of a file or a test.
-        return setting.secrets.masker.map { outcome.masked(by: $0) } ?? outcome
+        let ended = setting.secrets.masker.map { outcome.masked(by: $0) } ?? outcome
+        // A step that is only cited is cited again, unless its outputs are in the workspace.
+        if ended.record.provedBy == nil || setting.proved[ended.record.name]?.restores != nil {
+            setting.kept?.keep(ended, of: index)
+        }
+        return ended
     }
 
     /// The outcome of a step of which no command is run; nil if one is.

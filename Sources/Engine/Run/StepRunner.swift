@@ -30,8 +30,9 @@ struct StepRunner: Sendable {
         await withTaskGroup(of: Message.self) { group in
             group.addTask { await stop.wait().map { Message.stop($0) } ?? .nothing }
             if let limit = plan.limits.wallTime {
+                let left = limit - (setting.kept?.age ?? 0)
                 group.addTask {
-                    do { try await Task.sleep(for: .seconds(limit)) } catch { return .nothing }
+                    do { try await Task.sleep(for: .seconds(max(0, left))) } catch { return .nothing }
                     return .stop(
                         StopRequest(
                             .limitReached,

@@ -10,7 +10,8 @@ import SystemCalls
     import Darwin
 #endif
 
-/// Serves one run over one connection, and ends everything of it with the connection.
+/// Serves one run over one connection, and ends everything of it with the connection; or, as a lasting agent, over
+/// several, one after the other.
 struct AgentService: Sendable {
     let folder: AgentFolder
     let stepInit: String
@@ -51,13 +52,57 @@ struct AgentService: Sendable {
         do {
             let run = try folder.makeRun()
             let session = AgentSession(service: self, run: run)
-            let isRemoved = await serve(session, greeting, input: input, output: output, parser)
-            folder.kept.trim(to: AgentService.outputBytes)
-            Mirror.removeUnused(in: folder.mirrors, for: AgentService.mirrorLifetime)
-            return isRemoved ? 0 : 1
+            return finish(await serve(session, greeting, input: input, output: output, parser))
         } catch {
             AgentProgram.say("\(error)")
             return 1
+        }
+    }
+
+    /// Serves whoever connects, until the daemon says that the run is over, or nobody has spoken for `patience`.
+    func serve(in room: AgentRoom, patience: Duration) async -> Int32 {
+        do {
+            let run = try folder.makeRun()
+            let (requests, more) = AsyncStream<(Exchange, [UInt8])>.makeStream()
+            let over = StopSignal()
+            let session = AgentSession(service: self, run: run) {
+                over.stop(StopRequest(.cancelled, reason: "the run is over"))
+            }
+            let visits = LastingVisits(
+                greeting: ThisMachine.greeting(sandbox: sandbox.words, obstacle: sandbox.obstacle),
+                patience: patience, isWhole: { session.isWhole }, request: { more.yield(($0, $1)) })
+            let isRemoved = await withTaskGroup(of: Void.self) { group in
+                group.addTask { await visits.take(from: room) }
+                group.addTask {
+                    await visits.wait(until: over)
+                    AgentService.limitEnd()
+                    session.end()
+                    more.finish()
+                }
+                await Self.answer(requests, session)
+                group.cancelAll()
+                return await session.remove()
+            }
+            room.remove()
+            return finish(isRemoved)
+        } catch {
+            AgentProgram.say("\(error)")
+            return 1
+        }
+    }
+
+    /// Makes room for later runs, and returns the exit code.
+    private func finish(_ isRemoved: Bool) -> Int32 {
+        folder.kept.trim(to: AgentService.outputBytes)
+        Mirror.removeUnused(in: folder.mirrors, for: AgentService.mirrorLifetime)
+        return isRemoved ? 0 : 1
+    }
+
+    private static func answer(_ requests: AsyncStream<(Exchange, [UInt8])>, _ session: AgentSession) async {
+        await withDiscardingTaskGroup { group in
+            for await (exchange, request) in requests {
+                group.addTask { await session.answer(request, on: exchange) }
+            }
         }
     }
 
@@ -79,11 +124,7 @@ struct AgentService: Sendable {
             try connection.start(parser)
             AgentService.limitLife(of: connection, to: lifetime)
         } catch { more.finish() }
-        await withDiscardingTaskGroup { group in
-            for await (exchange, request) in requests {
-                group.addTask { await session.answer(request, on: exchange) }
-            }
-        }
+        await Self.answer(requests, session)
         return await session.remove()
     }
 

@@ -20,6 +20,13 @@ final class AgentSession: Sendable {
     private struct State {
         var made: Made?
         var open: (any OpenPlace)?
+        var opening: Opening?
+        /// By label, the attempts of a lasting agent.
+        var kept: [String: KeptAttempt] = [:]
+        /// Who asked for the end of a lasting agent.
+        var leaving: Exchange?
+        /// Whether the place of a lasting agent was open and is closed.
+        var isDone = false
         /// Those who wait for the end of the place or of an attempt.
         var stops: [Int: StopSignal] = [:]
         var nextStop = 0
@@ -37,35 +44,54 @@ final class AgentSession: Sendable {
         let caches: RunCaches
     }
 
+    /// The place while it is open, for whoever asked for it last.
+    private struct Opening: Sendable {
+        var exchange: Exchange
+        let ending = StopSignal()
+        var opened: OpenedPlace?
+    }
+
     private let service: AgentService
     private let run: RunPlaceFolder
+    /// Called when the daemon says that the run is over; nil: the run ends with its connection.
+    private let leave: (@Sendable () -> Void)?
     private let state = Mutex(State())
     /// The most bytes of a value.
     private static let mostBytes = 1 << 30
 
-    init(service: AgentService, run: RunPlaceFolder) {
+    init(service: AgentService, run: RunPlaceFolder, leave: (@Sendable () -> Void)? = nil) {
         self.service = service
         self.run = run
+        self.leave = leave
     }
 
-    /// Asks everything to end, because the connection has.
+    /// Asks everything to end, because the connection has, or the daemon said so.
     func end() {
-        let stops = state.withLock { state in
+        let (stops, kept) = state.withLock { state in
             state.isOver = true
-            return Array(state.stops.values)
+            return (Array(state.stops.values), Array(state.kept.values))
         }
         for stop in stops { stop.stop(AgentSession.isLost) }
+        for attempt in kept {
+            attempt.stop.stop(AgentSession.isLost)
+            attempt.spool.close()
+        }
     }
+
+    /// Whether a later connection can take everything over.
+    var isWhole: Bool { state.withLock { state in state.kept.values.allSatisfy(\.spool.isWhole) } }
 
     /// Removes the files of the run; returns false if something of it may be left.
     func remove() async -> Bool {
-        let made = state.withLock { state in
-            defer { (state.made, state.open) = (nil, nil) }
-            return state.made
+        let (made, leaving) = state.withLock { state in
+            defer { (state.made, state.open, state.leaving) = (nil, nil, nil) }
+            return (state.made, state.leaving)
         }
         // Its locks are held until its files are gone.
         defer { withExtendedLifetime(made) {} }
-        return (try? await onOwnThread { [run] in try FolderRemoval.remove(run.path) }) != nil
+        let isRemoved = (try? await onOwnThread { [run] in try FolderRemoval.remove(run.path) }) != nil
+        if let leaving { reply(leaving, MachineReply<Done>.value(Done())) }
+        return isRemoved
     }
 
     private static let isLost = StopRequest(.cancelled, reason: "the connection with the daemon has ended")
@@ -93,7 +119,12 @@ final class AgentSession: Sendable {
                 return Done()
             }
         case .open(let plan): await open(plan, exchange)
-        case .run(let order): await attempt(order, exchange)
+        case .run(let order): await leave == nil ? attempt(order, exchange) : keep(order, exchange)
+        case .resume: reply(exchange, resumed())
+        case .leave:
+            guard let leave else { return reply(exchange, MachineReply<Done>.value(Done())) }
+            state.withLock { $0.leaving = exchange }
+            leave()
         case .search(let folder, let step, let order):
             await blocking(exchange) {
                 let found = try self.opened().files(folder, of: step).search(
@@ -196,29 +227,64 @@ final class AgentSession: Sendable {
         state.withLock { $0.made = Made(place: place, mirror: mirror, user: user, caches: caches) }
     }
 
+    private enum OpenRole {
+        case opens(LocalPlace, StopSignal)
+        case takesOver(StopSignal, OpenedPlace?)
+        case nothing
+    }
+
+    /// Who asks first keeps the place open. A later connection of a lasting agent takes over what is said about it.
     private func open(_ plan: Plan, _ exchange: Exchange) async {
-        guard let place = state.withLock({ $0.open == nil ? $0.made?.place : nil }) else {
-            return reply(exchange, MachineReply<ClosedPlace>.problem(.other("there is no workspace to open")))
+        let role: OpenRole = state.withLock { state in
+            if let opening = state.opening {
+                guard leave != nil else { return .nothing }
+                state.opening?.exchange = exchange
+                return .takesOver(opening.ending, opening.opened)
+            }
+            guard let place = state.made?.place, !state.isDone else { return .nothing }
+            let opening = Opening(exchange: exchange)
+            state.opening = opening
+            return .opens(place, opening.ending)
         }
-        let ending = StopSignal()
+        switch role {
+        case .nothing: reply(exchange, MachineReply<ClosedPlace>.problem(.other("there is no workspace to open")))
+        case .takesOver(let ending, let opened):
+            exchange.onNote { _ in ending.stop(AgentSession.isLost) }
+            if let opened { try? await onOwnThread { try exchange.note(opened) } }
+        case .opens(let place, let ending): await open(place, for: plan, exchange, ending)
+        }
+    }
+
+    private func open(_ place: LocalPlace, for plan: Plan, _ exchange: Exchange, _ ending: StopSignal) async {
         let number = register(ending)
         defer { forget(number) }
         exchange.onNote { _ in ending.stop(AgentSession.isLost) }
+        let result: MachineReply<ClosedPlace>
         do {
-            let result = try await place.open(for: plan) { [self] open in
-                state.withLock { $0.open = open }
+            let closed = try await place.open(for: plan) { [self] open in
                 let paths = plan.steps.first.map { open.workspacePaths(of: $0) } ?? []
                 let note = OpenedPlace(begunAt: open.begunAt, workspacePaths: paths.map(\.string))
-                // If the daemon is gone, the connection's end is the end of this, too.
-                try? await onOwnThread { try exchange.note(note) }
+                let asker = state.withLock { state in
+                    state.open = open
+                    state.opening?.opened = note
+                    return state.opening?.exchange
+                }
+                // If the daemon is gone, the connection's end is the end of this, too, or another one asks again.
+                try? await onOwnThread { try asker?.note(note) }
                 _ = await ending.wait()
                 await waitForAttempts()
                 state.withLock { $0.open = nil }
             }
-            reply(exchange, .value(ClosedPlace(isAllEnded: result.isAllEnded)))
+            result = .value(ClosedPlace(isAllEnded: closed.isAllEnded))
         } catch {
-            reply(exchange, MachineReply<ClosedPlace>.problem(MachineProblem(error)))
+            result = .problem(MachineProblem(error))
         }
+        let asker = state.withLock { state in
+            // There is nothing to take over any more.
+            defer { (state.opening, state.isDone) = (nil, leave != nil) }
+            return state.opening?.exchange
+        }
+        if let asker { reply(asker, result) }
     }
 
     /// Gives attempts that were asked to end a few seconds. After that their processes are killed with the place.
@@ -250,6 +316,42 @@ final class AgentSession: Sendable {
         } catch {
             reply(exchange, MachineReply<AttemptReport>.problem(MachineProblem(error)))
         }
+    }
+
+    /// Runs an attempt that outlives the connection, or follows one that an earlier connection began.
+    private func keep(_ order: AttemptOrder, _ exchange: Exchange) async {
+        let label: String
+        do { label = try order.attempt().label } catch {
+            return reply(exchange, MachineReply<AttemptReport>.problem(MachineProblem(error)))
+        }
+        let (kept, isNew) = state.withLock { state in
+            if let known = state.kept[label] { return (known, false) }
+            let made = KeptAttempt(order, spool: OutputSpool(run.scratch()))
+            state.kept[label] = made
+            if state.isOver { made.spool.close() } else { state.attempts += 1 }
+            return (made, !state.isOver)
+        }
+        async let work: Void = isNew ? perform(kept, order) : ()
+        do { try await onOwnThread { kept.follow(exchange, by: order) } } catch {
+            reply(exchange, MachineReply<AttemptReport>.problem(MachineProblem(error)))
+        }
+        await work
+    }
+
+    private func perform(_ kept: KeptAttempt, _ order: AttemptOrder) async {
+        defer { state.withLock { $0.attempts -= 1 } }
+        do {
+            let end = try await opened().run(try fitted(order), stop: kept.stop) { kept.spool.append($0) }
+            kept.end(.value(AttemptReport(end)))
+        } catch {
+            kept.end(.problem(MachineProblem(error)))
+        }
+    }
+
+    private func resumed() -> MachineReply<Done> {
+        let hasRun = state.withLock { $0.made != nil && !$0.isDone && !$0.isOver }
+        return hasRun && isWhole
+            ? .value(Done()) : .problem(.gone("the agent has nothing of the run that could be taken over"))
     }
 
     /// The attempt with the variables of this machine: those that name folders of the daemon's mean nothing here.

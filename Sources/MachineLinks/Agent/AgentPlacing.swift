@@ -22,7 +22,10 @@ struct AgentPlacing: Sendable {
     /// The script that starts the agent, which is put there before if it is missing.
     ///
     /// - Throws: ``ReachProblem``, `CancellationError`.
-    func script() async throws -> String {
+    func script() async throws -> String { "exec " + (try await command()) }
+
+    /// The command that starts the agent, as the POSIX shell reads it; further arguments may follow.
+    func command() async throws -> String {
         let place = try await look()
         if let fitting = programs.first(where: { $0.platform == place.platform }) {
             if !place.folders.contains(fitting.folder) { try await put(fitting) }
@@ -42,7 +45,7 @@ struct AgentPlacing: Sendable {
     }
 
     private func start(_ program: String, _ arguments: [String]) -> String {
-        (["exec", program] + arguments.map(ShellText.word)).joined(separator: " ")
+        ([program] + arguments.map(ShellText.word)).joined(separator: " ")
     }
 
     // MARK: Looking

@@ -6,7 +6,7 @@ struct CarriedStream: Sendable {
     /// The client could not be started.
     static func start(
         _ words: [String], environment: [String: String], of machine: String,
-        ended: @escaping @Sendable (PipedProcess.Ending) async -> String?
+        ended: @escaping @Sendable (PipedProcess.Ending, _ keepsAgent: Bool) async -> String?
     ) throws -> AgentStream {
         do {
             let (process, socket) = try PipedProcess.start(words, environment: environment)

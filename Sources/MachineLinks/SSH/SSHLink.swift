@@ -24,7 +24,7 @@ package struct SSHLink: AgentLink {
         let script = try await AgentPlacing(shell: shell, programs: programs).script()
         return try CarriedStream.start(
             shell.words(running: script), environment: shell.environment, of: shell.name
-        ) { ending in
+        ) { ending, _ in
             guard ending.isOwn else { return nil }
             return SSHFailure.end(exitCode: ending.exitCode, signal: ending.signal, complaint: ending.complaint)
         }

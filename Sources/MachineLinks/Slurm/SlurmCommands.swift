@@ -23,12 +23,12 @@ package struct SlurmCommands: Sendable {
         case unanswered(String)
     }
 
-    /// Submits an allocation that does nothing until it is cancelled.
+    /// Submits an allocation, in which the agent is started later: see ``LastingAgent/jobScript``.
     ///
     /// - Throws: ``ReachProblem``, `CancellationError`.
     func submit(_ request: SlurmRequest) async throws -> Submission {
         let options = try request.options()
-        let ended = try await run("sbatch", options + ["--wrap", "exec sleep infinity"])
+        let ended = try await run("sbatch", options + ["--wrap", LastingAgent(request).jobScript])
         let words = ReachProblem.lastWords(of: ended.text)
         switch ended.ending {
         case .exited(0):

@@ -3,9 +3,10 @@ import Sandbox
 
 /// Starts the agent in an allocation of its own at Slurm.
 ///
-/// The allocation sleeps, and the agent is a step in it: it ends with its client, `srun`, which is never interrupted
-/// with SIGINT, because its exit code would be 0 then. If this pipectl dies, its allocations end with their time limit,
-/// or with ``SlurmCommands/cancelLeftovers(of:except:)``.
+/// The agent is lasting: it runs in the job's script, and steps of the job by `srun` carry connections with it. A
+/// connection that is lost, with `srun` or with this pipectl, ends nothing: ``resume(_:)`` makes another one. `srun` is
+/// never interrupted with SIGINT, because its exit code would be 0 then. What nobody asks for ends by itself, at the
+/// allocation's time limit, or with ``SlurmCommands/cancelLeftovers(of:except:)``.
 package struct SlurmLink: AgentLink {
     private let request: SlurmRequest
     private let slurm: SlurmCommands
@@ -21,18 +22,63 @@ package struct SlurmLink: AgentLink {
     package func start() async throws -> AgentStream {
         do {
             let shell = SrunShell(job: try await allocate(), environment: slurm.environment)
-            let script = try await AgentPlacing(shell: shell, programs: programs).script()
-            let (slurm, name) = (slurm, request.name)
-            return try CarriedStream.start(
-                shell.words(running: script), environment: slurm.environment, of: shell.name
-            ) { ending in
-                let reason = ending.isOwn ? Self.reason(ending, await Self.found(name, slurm)) : nil
-                await Self.release(name, slurm)
-                return reason
-            }
+            let command = try await AgentPlacing(shell: shell, programs: programs).command()
+            let agent = LastingAgent(request)
+            return try stream(shell, agent.starting(command), agent)
         } catch {
             await Self.release(request.name, slurm)
             throw error
+        }
+    }
+
+    package func resume(_ trace: String) async throws -> AgentStream {
+        guard let agent = LastingAgent(trace) else {
+            throw ReachProblem(.unknownAnswer, "\"\(ReachProblem.lastWords(of: trace))\" names no agent at Slurm.")
+        }
+        guard agent.version == LastingAgent.version(of: programs) else {
+            throw ReachProblem(.agentMissing, "The agent of \(agent.name) is that of another pipectl.")
+        }
+        let shell = SrunShell(job: try await found(agent), environment: slurm.environment)
+        return try stream(shell, agent.connecting, agent)
+    }
+
+    package func end(_ trace: String) async { await Self.end(trace, slurm) }
+
+    /// Ends a lasting agent with its allocation.
+    package static func end(_ trace: String, _ slurm: SlurmCommands) async {
+        if let agent = LastingAgent(trace) { await release(agent.name, slurm) }
+    }
+
+    /// The name of a lasting agent's allocation; nil if the trace is none of Slurm.
+    package static func name(in trace: String) -> String? { LastingAgent(trace)?.name }
+
+    private func stream(_ shell: SrunShell, _ script: String, _ agent: LastingAgent) throws -> AgentStream {
+        let slurm = slurm
+        var stream = try CarriedStream.start(
+            shell.words(running: script), environment: slurm.environment, of: shell.name
+        ) { ending, keepsAgent in
+            let reason = ending.isOwn ? Self.reason(ending, await Self.found(agent.name, slurm)) : nil
+            if !keepsAgent { await Self.release(agent.name, slurm) }
+            return reason
+        }
+        stream.trace = agent.trace(programs)
+        return stream
+    }
+
+    /// The allocation of an agent that was started before.
+    private func found(_ agent: LastingAgent) async throws -> SlurmJob {
+        let limit = ContinuousClock.now + .seconds(60)
+        while true {
+            switch try await look(agent.name) {
+            case .jobs(let jobs):
+                if let job = jobs.first(where: { if case .running = $0.state { true } else { false } }) { return job }
+                let state = jobs.max { $0.id < $1.id }?.state
+                throw ReachProblem(
+                    .allocationLost,
+                    "The allocation \(agent.name) \(state.map(AllocationProgress.predicate) ?? "is gone").")
+            case .unanswered(let problem): guard ContinuousClock.now < limit else { throw problem }
+            }
+            try await Task.sleep(for: .seconds(1))
         }
     }
 
@@ -44,7 +90,7 @@ package struct SlurmLink: AgentLink {
         let clock = ContinuousClock()
         let begin = clock.now
         while true {
-            let sight = try await look()
+            let sight = try await look(request.name)
             switch progress.next(sight, at: clock.now - begin) {
             case .submit:
                 let submission = try await slurm.submit(request)
@@ -60,8 +106,8 @@ package struct SlurmLink: AgentLink {
         }
     }
 
-    private func look() async throws -> AllocationProgress.Sight {
-        do { return .jobs(try await slurm.jobs(named: request.name)) } catch let problem as ReachProblem {
+    private func look(_ name: String) async throws -> AllocationProgress.Sight {
+        do { return .jobs(try await slurm.jobs(named: name)) } catch let problem as ReachProblem {
             guard problem.code == .controllerUnreachable else { throw problem }
             return .unanswered(problem)
         }

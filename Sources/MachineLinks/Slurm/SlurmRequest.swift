@@ -13,6 +13,8 @@ package struct SlurmRequest: Sendable, Equatable {
     package var limit: Duration
     /// Nil for the cluster's default.
     package var partition: String?
+    /// Nobody can guess it, so nothing else gets into the folder of the agent by accident.
+    let secret = String(UInt64.random(in: .min ... .max), radix: 36)
 
     package init(
         run: Int64, attempt: Int, owner: String, labels: [String] = [], cpus: Int = 1, memory: Int? = nil,

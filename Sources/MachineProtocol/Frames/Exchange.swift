@@ -143,6 +143,9 @@ package final class Exchange: Sendable {
 
     package func send(_ data: [UInt8]) throws { try data.withUnsafeBytes { try send($0) } }
 
+    /// Whether nothing can be sent any more.
+    package var isOver: Bool { connection.end != nil || state.withLock { $0.isDropped || $0.isOver } }
+
     package func endData() throws { try connection.send(Frame(.endOfData, exchange: number)) }
 
     package func note(_ value: some Encodable) throws {

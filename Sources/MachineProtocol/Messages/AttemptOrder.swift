@@ -17,7 +17,7 @@ package struct AttemptOrder: Sendable, Codable {
     private var hasFolder: Bool
     private var tests: String?
 
-    private struct Secret: Codable {
+    private struct Secret: Codable, Equatable {
         var variable: String
         var text: String?
         var file: String?
@@ -60,6 +60,9 @@ package struct AttemptOrder: Sendable, Codable {
         attempt.tests = tests
         return attempt
     }
+
+    /// Whether the attempt is given what another one is given.
+    package func hasSecrets(of other: AttemptOrder) -> Bool { secrets == other.secrets }
 
     /// Whether a text is the name of a file and nothing else.
     package static func isName(_ text: String) -> Bool {

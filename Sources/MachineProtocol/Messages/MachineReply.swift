@@ -25,6 +25,8 @@ package enum MachineProblem: Error, Sendable, Codable {
     case mirror(String)
     /// There is no sandbox, and one is needed.
     case noSandbox(String)
+    /// What was asked for has begun earlier, and can't be taken over.
+    case gone(String)
     /// Anything else, as a sentence.
     case other(String)
 
@@ -72,6 +74,7 @@ package enum MachineProblem: Error, Sendable, Codable {
             return PlaceProblem(reason: "\(program) can't be started there: \(code.value)", mayHaveActed: false)
         case .system(let code): return code.value
         case .place(let problem): return problem
+        case .gone(let reason): return PlaceProblem(reason: reason, mayHaveActed: true)
         case .mirror(let reason), .noSandbox(let reason), .other(let reason):
             return PlaceProblem(reason: reason, mayHaveActed: false)
         }

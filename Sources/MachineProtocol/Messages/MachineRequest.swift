@@ -12,10 +12,16 @@ package enum MachineRequest: Sendable, Codable {
     /// Makes the run's workspace. Reply: ``Done``.
     case workspace(WorkspaceOrder)
     /// Opens the place for the steps of a plan. The agent notes ``OpenedPlace``; the daemon notes ``Done`` after the last
-    /// step. Reply: ``ClosedPlace``.
+    /// step. Reply: ``ClosedPlace``. A lasting agent keeps the place open when the connection ends, and a later
+    /// connection asks for it by the same request.
     case open(Plan)
-    /// Runs an attempt; its output comes as data, and the daemon may note a ``StopOrder``. Reply: ``AttemptReport``.
+    /// Runs an attempt; its output comes as data, and the daemon may note a ``StopOrder``. Reply: ``AttemptReport``. If a
+    /// lasting agent has begun the attempt for an earlier connection, nothing is started: the whole output comes again.
     case run(AttemptOrder)
+    /// Whether a lasting agent has a workspace, and the whole output of each attempt. Reply: ``Done``.
+    case resume
+    /// The run is over: a lasting agent ends everything of it, and itself. Reply: ``Done``, when nothing is left.
+    case leave
     /// Reply: ``Done``, after the `FileSearch` as JSON in data.
     case search(PlaceFolder, step: PlannedStep, SearchOrder)
     /// Reads a file; its bytes come as data. Reply: ``FileEnd``.

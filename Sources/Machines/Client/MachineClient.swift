@@ -27,17 +27,24 @@ package final class MachineClient: Sendable {
     /// How many bytes of packs and stored outputs were sent.
     package var sent: (packs: Int, outputs: Int) { counts.values }
 
+    /// By which a lasting agent is found again.
+    package var trace: String? { stream.trace }
+
     /// Starts an agent, and agrees with it on the protocol.
     ///
     /// - Parameters:
+    ///   - resuming: The trace of a lasting agent that is not started but found again.
     ///   - lifetime: After that the agent ends everything, whatever the daemon says.
     ///   - silence: How long one side may say nothing before the other one gives it up.
     /// - Throws: ``PlaceProblem``; nothing is left then.
     package static func connect(
-        _ link: any AgentLink, machine: String, lifetime: Duration, silence: Duration = .seconds(30)
+        _ link: any AgentLink, machine: String, lifetime: Duration, silence: Duration = .seconds(30),
+        resuming: String? = nil
     ) async throws -> MachineClient {
         let stream: AgentStream
-        do { stream = try await link.start() } catch {
+        do {
+            stream = if let resuming { try await link.resume(resuming) } else { try await link.start() }
+        } catch {
             throw PlaceProblem(reason: "\(machine) can't be used: \(error)", mayHaveActed: false)
         }
         do {
@@ -57,7 +64,7 @@ package final class MachineClient: Sendable {
             return MachineClient(
                 machine: machine, greeting: greeting, stream: stream, connection: connection, counts: TrafficCount())
         } catch {
-            let reason = await stream.end()
+            let reason = await stream.end(keepsAgent: resuming != nil)
             if let problem = error as? PlaceProblem { throw problem }
             throw PlaceProblem(reason: "\(machine) \(reason ?? "\(error)")", mayHaveActed: false)
         }
@@ -65,13 +72,31 @@ package final class MachineClient: Sendable {
 
     /// Ends the connection, and with it everything that the agent started.
     ///
+    /// - Parameter keepsLost: Whether a lasting agent goes on if the connection was lost.
     /// - Returns: Why the connection was lost before, as a sentence; nil if it was not.
     @discardableResult
-    package func end() async -> String? {
+    package func end(keepsLost: Bool = false) async -> String? {
         let lost = connection.end
+        if trace != nil, lost == nil { await leave() }
         connection.close(ConnectionEnd(.ended, "was not needed any more"))
-        let said = await stream.end()
+        let said = await stream.end(keepsAgent: keepsLost && lost != nil)
         return lost.map { "\(machine) \(said ?? $0.reason)" }
+    }
+
+    /// How long a lasting agent may take to end everything before the link ends it.
+    private static let farewell = Duration.seconds(20)
+
+    /// Tells a lasting agent that the run is over, and waits for the end of what it started.
+    private func leave() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [self] in _ = try? await onOwnThread { [self] in try ask(.leave, Done.self) } }
+            group.addTask { [self] in
+                do { try await Task.sleep(for: Self.farewell) } catch { return }
+                giveUp("did not end")
+            }
+            await group.next()
+            group.cancelAll()
+        }
     }
 
     /// Why the connection has ended; nil while it is there.

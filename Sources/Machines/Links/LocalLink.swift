@@ -29,7 +29,7 @@ package struct LocalLink: AgentLink {
             throw LinkProblem(reason: "the agent \(words.first ?? "") can't be started: \(error)")
         }
         started(process)
-        return AgentStream(process, socket: socket) { $0.isOwn ? $0.sentence : nil }
+        return AgentStream(process, socket: socket) { ending, _ in ending.isOwn ? ending.sentence : nil }
     }
 }
 
@@ -44,13 +44,13 @@ package struct LinkProblem: Error, Sendable, Equatable, CustomStringConvertible 
 extension AgentStream {
     /// The stream of a program that serves over its standard input and output.
     ///
-    /// - Parameter reason: What its end means, see ``end()``.
+    /// - Parameter reason: What its end means, and whether a lasting agent goes on, see ``end(keepsAgent:)``.
     package init(
         _ process: PipedProcess, socket: Int32,
-        reason: @escaping @Sendable (PipedProcess.Ending) async -> String?
+        reason: @escaping @Sendable (PipedProcess.Ending, _ keepsAgent: Bool) async -> String?
     ) {
         let both = Descriptor(socket)
-        self.init(output: both, input: both) {
+        self.init(output: both, input: both) { keepsAgent in
             // A process closes its end before it can be waited for, and it may end because of the next line.
             let isOver = both.use { AgentStream.isClosed($0) }
             // Its input ends with this, even if another process holds a copy of the descriptor.
@@ -58,7 +58,7 @@ extension AgentStream {
             var ending = try? await onOwnThread { process.end(grace: .seconds(20)) }
             ending?.isOwn = isOver
             guard let ending else { return nil }
-            return await reason(ending)
+            return await reason(ending, keepsAgent)
         }
     }
 

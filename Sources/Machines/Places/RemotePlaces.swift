@@ -1,3 +1,4 @@
+package import MachinePool
 import Concurrency
 import Engine
 import Foundation
@@ -33,6 +34,7 @@ package struct RemotePlaces: PlaceProvider {
             throw PlaceProblem(reason: "\(machine) can't run this: \(reason)", mayHaveActed: false)
         }
         let lifetime = order.run.plan.limits.wallTime.map { min(.seconds($0 + 3_600), longest) } ?? longest
+        if let trace = order.wait.adopts { return try await adopt(trace, lifetime) }
         let client = try await MachineClient.connect(link, machine: machine, lifetime: lifetime, silence: silence)
         connected(client)
         do {
@@ -57,10 +59,30 @@ package struct RemotePlaces: PlaceProvider {
             }
             throw (error as? MachineProblem)?.error ?? error
         }
-        return ProvidedRemotePlace(machine: client, steps: steps ?? client.greeting.cores)
+        return provided(client)
+    }
+
+    /// Finds a lasting agent again, which has the workspace already.
+    private func adopt(_ trace: PlaceTrace, _ lifetime: Duration) async throws -> any ProvidedPlace {
+        let client = try await MachineClient.connect(
+            link, machine: machine, lifetime: lifetime, silence: silence, resuming: trace.agent)
+        connected(client)
+        do {
+            try await onOwnThread { _ = try client.ask(.resume, Done.self) }
+        } catch {
+            await client.end()
+            throw (error as? MachineProblem)?.error ?? error
+        }
+        return provided(client)
+    }
+
+    private func provided(_ client: MachineClient) -> any ProvidedPlace {
+        ProvidedRemotePlace(machine: client, link: link, steps: steps ?? client.greeting.cores)
     }
 
     package func skip(_ run: PreparedRun) async {}
+
+    package func end(_ trace: PlaceTrace) async { await link.end(trace.agent) }
 
     /// Why no other machine can run a run, as a part of a sentence; nil if one can.
     package static func obstacle(to run: PreparedRun) -> String? {
@@ -94,6 +116,7 @@ package struct RemotePlaces: PlaceProvider {
 /// A place on another machine that a run has.
 private struct ProvidedRemotePlace: ProvidedPlace {
     let machine: MachineClient
+    let link: any AgentLink
     let steps: Int
 
     var place: any RunPlace { RemotePlace(machine: machine) }
@@ -102,9 +125,12 @@ private struct ProvidedRemotePlace: ProvidedPlace {
     var findings: [Finding] { [] }
     var delaysNextRun: Bool { false }
 
+    var trace: PlaceTrace? { machine.trace.map { PlaceTrace(machine: machine.machine, agent: $0) } }
+
     func close(hasPassed: Bool, isAllEnded: Bool) async -> any FinishedPlace {
-        let lost = await machine.end()
-        return FinishedRemotePlace(machine: machine.machine, lost: lost, isAllEnded: isAllEnded)
+        let lost = await machine.end(keepsLost: true)
+        return FinishedRemotePlace(
+            machine: machine.machine, lost: lost, trace: lost == nil ? nil : trace, link: link, isAllEnded: isAllEnded)
     }
 
     func abandon() async { await machine.end() }
@@ -113,13 +139,16 @@ private struct ProvidedRemotePlace: ProvidedPlace {
     var elsewhere: OtherMachine? { OtherMachine(name: machine.machine, steps: max(steps, 1)) }
 }
 
-/// What is left of a place on another machine: nothing, since the agent removes its files.
+/// What is left of a place on another machine: nothing, since the agent removes its files; or a lasting agent, if its
+/// connection was lost.
 private struct FinishedRemotePlace: FinishedPlace {
     let machine: String?
     let lost: String?
+    let trace: PlaceTrace?
+    let link: any AgentLink
     let isAllEnded: Bool
     var base: Report.Base? { nil }
     var cold: String? { nil }
     var resumed: RunID? { nil }
-    func release(_ report: Report?) async {}
+    func release(_ report: Report?) async { if let trace { await link.end(trace.agent) } }
 }

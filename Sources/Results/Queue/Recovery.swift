@@ -6,20 +6,27 @@ internal import Foundation
 package enum Recovery {
     /// A run that was running each time when the daemon ended this often is not started again automatically.
     package static let interruptions = 3
+    /// The same for a run that is not started again, since its steps go on elsewhere.
+    package static let takeOvers = 10
 
+    /// - Parameter mayGoOn: Whether its steps may still run on another machine, where the next attempt takes them over.
     package static func outcome(
-        of id: RunID, _ request: RunRequest, attempt: Int, supersededBy: RunID?, intents: [RecordedIntent]
+        of id: RunID, _ request: RunRequest, attempt: Int, supersededBy: RunID?, intents: [RecordedIntent],
+        mayGoOn: Bool = false
     ) -> RecoveredRun.Outcome {
+        let mayRepeat = attempt < (mayGoOn ? takeOvers : interruptions)
         // This comes before all other rules: possible effects on the outside world must not go unnoticed.
-        let acts = intents.filter { !$0.intent.isIdempotent }
-        guard acts.isEmpty else { return .ended(.infrastructure, reason: unknown(id, acts)) }
+        if let reason = unknownActs(of: id, intents) {
+            let goesOn = mayGoOn && supersededBy == nil && mayRepeat
+            return goesOn ? .queued(attempt: attempt + 1) : .ended(.infrastructure, reason: reason)
+        }
         if let supersededBy { return .ended(.superseded, reason: "Run \(supersededBy) took its place.") }
         if request.options.isForeground {
             return .ended(
                 .infrastructure,
                 reason: "interrupted: the daemon ended while it ran. `pipectl rerun \(id)` starts it again.")
         }
-        guard attempt < interruptions else {
+        guard mayRepeat else {
             return .ended(
                 .infrastructure,
                 reason:
@@ -29,7 +36,10 @@ package enum Recovery {
         return .queued(attempt: attempt + 1)
     }
 
-    private static func unknown(_ id: RunID, _ acts: [RecordedIntent]) -> String {
+    /// What a person must check before a run is repeated, as a sentence; nil if none of its steps may have acted.
+    package static func unknownActs(of id: RunID, _ intents: [RecordedIntent]) -> String? {
+        let acts = intents.filter { !$0.intent.isIdempotent }
+        guard !acts.isEmpty else { return nil }
         // Steps with unknown results come first, because a person must check those.
         let ordered = acts.filter { $0.status == nil } + acts.filter { $0.status != nil }
         var facts = ordered.prefix(5).map(\.sentence)

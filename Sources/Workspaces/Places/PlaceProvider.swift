@@ -1,5 +1,6 @@
 package import Concurrency
 package import Engine
+package import MachinePool
 package import Pipeline
 package import Results
 
@@ -12,6 +13,13 @@ package protocol PlaceProvider: Sendable {
 
     /// Notes that no step of a run needed a place.
     func skip(_ run: PreparedRun) async
+
+    /// Ends what a run has left on another machine.
+    func end(_ trace: PlaceTrace) async
+}
+
+extension PlaceProvider {
+    package func end(_ trace: PlaceTrace) async {}
 }
 
 /// What a place is prepared for.
@@ -65,14 +73,16 @@ package struct PlaceWait: Sendable {
     package var stop: StopSignal
     /// How often a machine was lost while the run was there.
     package var losses: Int
+    /// The place that the run takes over; nil if it gets a new one.
+    package var adopts: PlaceTrace?
     /// Told what becomes of it.
     package var say: @Sendable (PlaceProgress) -> Void
 
     package init(
-        stop: StopSignal = StopSignal(), losses: Int = 0,
+        stop: StopSignal = StopSignal(), losses: Int = 0, adopts: PlaceTrace? = nil,
         say: @escaping @Sendable (PlaceProgress) -> Void = { _ in }
     ) {
-        (self.stop, self.losses, self.say) = (stop, losses, say)
+        (self.stop, self.losses, self.adopts, self.say) = (stop, losses, adopts, say)
     }
 }
 
@@ -97,6 +107,8 @@ package protocol ProvidedPlace: Sendable {
     var delaysNextRun: Bool { get }
     /// The machine, if it is not the daemon's.
     var elsewhere: OtherMachine? { get }
+    /// By which it is found again if the daemon is lost; nil if it ends with the daemon.
+    var trace: PlaceTrace? { get }
 
     /// Ends the use of the workspace by steps.
     ///
@@ -118,6 +130,7 @@ package struct OtherMachine: Sendable, Equatable {
 
 extension ProvidedPlace {
     package var elsewhere: OtherMachine? { nil }
+    package var trace: PlaceTrace? { nil }
 }
 
 /// What is left of a place after the last step. Call ``release(_:)`` once the verdict is recorded.
@@ -135,6 +148,8 @@ package protocol FinishedPlace: Sendable {
     var machine: String? { get }
     /// Why the machine was lost before the last step had ended, as a sentence; nil if it was not.
     var lost: String? { get }
+    /// By which the place may be taken over although the connection was lost. Whoever does not calls ``release(_:)``.
+    var trace: PlaceTrace? { get }
 
     /// Keeps the workspace for later runs where that is wanted, and gives the rest back.
     ///
@@ -145,4 +160,5 @@ package protocol FinishedPlace: Sendable {
 extension FinishedPlace {
     package var machine: String? { nil }
     package var lost: String? { nil }
+    package var trace: PlaceTrace? { nil }
 }

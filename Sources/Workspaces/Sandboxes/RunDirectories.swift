@@ -30,10 +30,10 @@ package final class RunDirectories: Sendable {
         self.reserve = Mutex(reserve)
     }
 
-    /// Directories that do not exist yet.
-    package convenience init(_ run: QueuedRun, in state: StateFolder) {
+    /// Directories that do not exist yet, but for the folder that an earlier life of the daemon may have left.
+    package convenience init(_ run: QueuedRun, in state: StateFolder, left folder: String? = nil) {
         let name = "\(run.id)-\(run.attempt)"
-        self.init(folder: "\(state.live)/\(name)", workspace: "\(state.workspaces)/\(name)")
+        self.init(folder: folder ?? "\(state.live)/\(name)", workspace: "\(state.workspaces)/\(name)")
     }
 
     /// Whether ``workspace`` exists and a sandbox shows it. Then it must be filled, not made anew.
