@@ -49,7 +49,9 @@ struct MachineBench: Sendable {
     }
 
     /// Writes the list of machines, each with one slot.
-    func list(_ machines: KeyValuePairs<String, [String]>) throws {
+    func list(
+        _ machines: KeyValuePairs<String, [String]>, at address: (String) -> String = { "ssh://\($0)" }
+    ) throws {
         struct Entry: Encodable {
             struct State: Encodable { var ready: [String: String] = [:] }
             var name: String, address: String, traits: [String]
@@ -58,7 +60,7 @@ struct MachineBench: Sendable {
         }
         struct List: Encodable { var version = 1, machines: [Entry] }
         let entries = machines.map { name, labels in
-            Entry(name: name, address: "ssh://\(name)", traits: labels.sorted())
+            Entry(name: name, address: address(name), traits: labels.sorted())
         }
         try FileManager.default.createDirectory(
             atPath: bench.home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -7,7 +7,8 @@ import Testing
 
 @testable import MachineLinks
 
-/// A program that stands in for the agent: it says hello, then repeats each line, and ends with its input.
+/// A program that stands in for the agent: it says hello, then repeats each line, and ends with its input. At Slurm,
+/// where an agent lasts, it has one connection, by two named pipes.
 struct StandInAgent: Sendable {
     let folder: TemporaryFolder
     /// In the command line of the agent and of what carries it.
@@ -24,8 +25,30 @@ struct StandInAgent: Sendable {
             """
             #!/bin/sh
             # \(String(repeating: "x", count: padding))
+            for word; do
+                case $word in --listen | --connect) mode=$word ;; esac
+                room=$word
+            done
+            case $mode in
+                --connect)
+                    while [ ! -p "$room/out" ]; do
+                        [ -d "$room" ] || exit 1
+                        sleep 0.05
+                    done
+                    exec 3<&0
+                    cat <&3 >"$room/in" &
+                    cat "$room/out"
+                    kill $!
+                    exit 0
+                    ;;
+                --listen)
+                    trap 'rm -rf "$room"' EXIT
+                    mkfifo "$room/in" "$room/out"
+                    exec <"$room/in" >"$room/out"
+                    ;;
+            esac
             case $2 in
-                cat) exec cat ;;
+                cat) cat; exit ;;
                 exit) exit "$3" ;;
             esac
             echo hello from "$(uname -n)"

@@ -80,7 +80,7 @@ import Testing
 
     @Test func `an agent ends everything at the end of its time`() async throws {
         let marker = Marker()
-        let (outcome, bench) = try await loss(lifetime: .seconds(4), marker) { _ in }
+        let (outcome, bench) = try await loss(lifetime: .seconds(10), marker) { _ in }
         #expect(outcome.verdict == .infrastructure)
         #expect(try await marker.isGone(within: .seconds(20)), "\(marker.survivors)")
         try await eventually("the folder of the run is gone") { bench.runs.isEmpty }
