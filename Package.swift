@@ -57,6 +57,8 @@ let package = Package(
         .systemLibrary(
             name: "CGit", pkgConfig: "libgit2", providers: [.apt(["libgit2-dev"]), .brew(["libgit2"])]),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(
+            name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
         .target(name: "CLooseObjects", dependencies: ["CGit"], cSettings: [.treatAllWarnings(as: .error)]),
         .target(
             name: "Git",
@@ -284,7 +286,7 @@ let package = Package(
         .target(
             name: "MachineProtocol",
             dependencies: [
-                "Concurrency", "Engine", "Pipeline", "Sandbox", "SystemCalls",
+                "CZstd", "Concurrency", "Engine", "Pipeline", "Sandbox", "SystemCalls",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -745,7 +747,7 @@ let package = Package(
         .testTarget(
             name: "MachinesTests",
             dependencies: [
-                "Concurrency", "Engine", "Git", "MachineAgent", "MachineProtocol", "Machines", "Masking", "Pipeline",
+                "Concurrency", "CZstd", "Engine", "Git", "MachineProtocol", "Machines", "Masking", "Pipeline",
                 "pipectl-agent", "Results", "Sandbox", "stepinit", "StepSlots", "SystemCalls", "TestBasics",
                 "TestSupport", "Workspaces",
                 .product(name: "SystemPackage", package: "swift-system"),

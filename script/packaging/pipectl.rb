@@ -6,6 +6,7 @@ class Pipectl < Formula
 
   on_macos do
     depends_on "libgit2"
+    depends_on "zstd"
   end
   on_linux do
     depends_on "bubblewrap"
@@ -14,6 +15,7 @@ class Pipectl < Formula
     depends_on "pcre2"
     depends_on "sqlite"
     depends_on "zlib"
+    depends_on "zstd"
   end
 
   def install

@@ -136,7 +136,7 @@ package final class Exchange: Sendable {
                 return count
             }
             guard count > 0 else { throw Dropped() }
-            try connection.send(Frame(.data, exchange: number, content: Array(rest.prefix(count))))
+            try connection.send(.data(Array(rest.prefix(count)), exchange: number))
             rest = rest.dropFirst(count)
         }
     }

@@ -22,6 +22,8 @@ package struct Frame: Sendable, Equatable {
         case drop
         /// Nothing but a sign of life.
         case pulse
+        /// Like ``data``, compressed; see ``PackedContent``.
+        case packedData
     }
 
     package var kind: Kind
@@ -35,6 +37,14 @@ package struct Frame: Sendable, Equatable {
         self.exchange = exchange
         self.header = header
         self.content = content
+    }
+
+    /// A frame of data, compressed if that makes it clearly shorter.
+    static func data(_ content: [UInt8], exchange: UInt32) -> Frame {
+        if let packed = PackedContent.pack(content) {
+            return Frame(.packedData, exchange: exchange, content: packed)
+        }
+        return Frame(.data, exchange: exchange, content: content)
     }
 
     /// The number of bytes before the header.

@@ -192,6 +192,8 @@ package final class MachineConnection: Sendable {
             onRequest(made, frame.header)
         // Frames of an exchange that this side has given up are still on their way.
         case .data: try exchange?.receive(.data(frame.content))
+        case .packedData:
+            if let exchange { try exchange.receive(.data(try PackedContent.unpack(frame.content))) }
         case .endOfData: try exchange?.receive(.endOfData)
         case .note: try exchange?.receive(.note(frame.header))
         case .reply:

@@ -29,6 +29,10 @@ extension FuzzTarget {
                     $0.header.count <= Frame.mostHeader && $0.content.count <= Frame.mostContent
                 },
                 "a frame that is too large was read")
+            for frame in whole.frames where frame.kind == .packedData {
+                guard let content = try? PackedContent.unpack(frame.content) else { continue }
+                try demand(content.count <= Frame.mostContent, "a frame was unpacked to more than a frame has")
+            }
         },
         .pure("machine-request", isJSON: true, limit: 256 << 10, corpus: MachineCorpus.requests) { bytes, _ in
             guard let request = try? Wire.value(MachineRequest.self, from: bytes) else { return }
@@ -70,6 +74,7 @@ private enum MachineCorpus {
             Frame(.request, exchange: 1, header: Array(#"{"mirror":{"_0":"a"}}"#.utf8)).bytes
                 + Frame(.data, exchange: 1, content: Array(repeating: 7, count: 300)).bytes
                 + Frame(.endOfData, exchange: 1).bytes,
+            Frame(.packedData, exchange: 1, content: PackedContent.pack(Array(repeating: 7, count: 3_000)) ?? []).bytes,
         ]
     }
 

@@ -30,7 +30,7 @@ import Testing
         #expect(throws: FrameProblem.tooLarge(Frame.mostContent + 1)) { try content.next() }
     }
 
-    @Test(arguments: [UInt8(0), 10, 255]) func `an unknown kind is refused`(kind: UInt8) {
+    @Test(arguments: [UInt8(0), 11, 255]) func `an unknown kind is refused`(kind: UInt8) {
         var parser = FrameParser()
         parser.feed([kind] + Array(repeating: UInt8(0), count: 12))
         #expect(throws: FrameProblem.unknownKind(kind)) { try parser.next() }
