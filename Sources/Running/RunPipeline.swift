@@ -99,8 +99,9 @@ struct RunPipeline: Sendable {
         await isAccepted
         var (losses, adoptions): ([Finding], Int) = ([], 0)
         while true {
+            let valid = await valid(proofs, where: provided, task, prepared)
             var outcome = await execute.execute(
-                task, prepared, proofs, provided, kept: kept, journal: record.journal(of: task.run))
+                task, prepared, valid, provided, journal: record.journal(of: task.run))
             let finished = await provide.close(provided, task, prepared, outcome: &outcome)
             if let trace = finished.place.trace, let kept, outcome.isLost(task), adoptions < Self.mostAdoptions {
                 adoptions += 1
@@ -120,10 +121,37 @@ struct RunPipeline: Sendable {
             }
             outcome.findings += losses
             if provided.place.resumption == nil {
-                await lookUp.judge(&outcome, by: proofs, prepared, task.run, in: task.repository)
+                await lookUp.judge(&outcome, by: valid, prepared, task.run, in: task.repository)
             }
             return EndedSteps(
                 outcome: outcome, review: await review, place: finished.place, fix: finished.fix, task: finished.task)
+        }
+    }
+
+    /// The proofs that count where the run is.
+    private func valid(
+        _ proofs: RunProofs, where provided: ProvidePhase.Provided, _ task: RunTask, _ prepared: RunPreparation
+    ) async -> RunProofs {
+        guard let machine = provided.place.elsewhere else { return proofs }
+        return await lookUp.proofs(for: prepared, of: task.run, in: task.repository, on: machine)
+    }
+
+    /// Provides a place, on the machine that the run gets.
+    ///
+    /// - Parameter losses: How often a machine was lost while the run was there.
+    private func place(
+        _ task: RunTask, _ prepared: RunPreparation, _ proofs: RunProofs, losses: Int
+    ) async throws -> ProvidePhase.Provided {
+        let wait = PlaceWait(stop: task.stop, losses: losses) { [monitor] in monitor.place($0, task.id) }
+        let provided = try await provide.provide(task, prepared, proofs, wait: wait, nextPlaces: nextPlaces(task))
+        monitor.running(task.id)
+        return provided
+    }
+
+    /// Removes what steps have left in the run's folder, before they run again.
+    private func removeResults(of task: RunTask) async throws {
+        try await offThread { [folder = task.place.folder] in
+            for name in ["logs", "results", "artifacts"] { try FolderRemoval.remove("\(folder)/\(name)") }
         }
     }
 

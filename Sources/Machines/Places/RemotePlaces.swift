@@ -136,7 +136,12 @@ private struct ProvidedRemotePlace: ProvidedPlace {
     func abandon() async { await machine.end() }
 
     /// The run's share of the processors there.
-    var elsewhere: OtherMachine? { OtherMachine(name: machine.machine, steps: max(steps, 1)) }
+    var elsewhere: OtherMachine? {
+        let greeting = machine.greeting
+        return OtherMachine(
+            name: machine.machine, steps: max(steps, 1),
+            traits: [greeting.platform, greeting.architecture, greeting.sandbox ?? "none"])
+    }
 }
 
 /// What is left of a place on another machine: nothing, since the agent removes its files; or a lasting agent, if its

@@ -150,11 +150,15 @@ package struct ProofSearch: Sendable {
     }
 
     /// The proofs of a run. If they can't be read, nothing fails: the steps are run.
-    package func proofs(for prepared: RunPreparation, of run: QueuedRun, in repository: WatchedRepository) async
-        -> RunProofs
-    {
+    ///
+    /// - Parameter machine: Where the run is, if that is not the daemon's machine. The results that were made there count
+    ///   there and nowhere else, so a machine that lies deceives nobody but the runs that it is given.
+    package func proofs(
+        for prepared: RunPreparation, of run: QueuedRun, in repository: WatchedRepository,
+        on machine: OtherMachine? = nil
+    ) async -> RunProofs {
         do {
-            var proofs = RunProofs(keyed: try await keys(prepared, run.request, in: repository))
+            var proofs = RunProofs(keyed: try await keys(prepared, run.request, in: repository, on: machine))
             guard Self.isWanted(run.request, options) else { return proofs }
             let claimed = try await claimed(proofs.keyed, prepared, run.request)
             proofs.claims = claimed
@@ -222,7 +226,8 @@ package struct ProofSearch: Sendable {
 
     /// The keys of all steps of the run.
     package func keys(
-        _ prepared: RunPreparation, _ request: RunRequest, in repository: WatchedRepository
+        _ prepared: RunPreparation, _ request: RunRequest, in repository: WatchedRepository,
+        on machine: OtherMachine? = nil
     ) async throws -> KeyedPlan {
         var facts = KeyFacts()
         let patterns = Set(prepared.plan.steps.map(\.inputs))
@@ -255,6 +260,7 @@ package struct ProofSearch: Sendable {
         facts.closureContext = Self.closureContext(prepared.context)
         facts.toolchain = "\(toolchain.version) for \(toolchain.target), \(toolchain.fileWords)"
         facts.machine = MachineClass.facts(options, sandboxing)
+        if let machine { facts.machine += ["on", machine.name] + machine.traits }
         facts.program = prepared.program.key
         facts.isRelease = request.runsAtMostOnce
         facts.canWriteOutside = !options.writable.isEmpty && prepared.trust == .merged

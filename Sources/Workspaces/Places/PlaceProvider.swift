@@ -124,8 +124,12 @@ package struct OtherMachine: Sendable, Equatable {
     package var name: String
     /// How many steps of the run may run at a time.
     package var steps: Int
+    /// What it says that it is: system, processor, sandbox.
+    package var traits: [String]
 
-    package init(name: String, steps: Int) { (self.name, self.steps) = (name, steps) }
+    package init(name: String, steps: Int, traits: [String] = []) {
+        (self.name, self.steps, self.traits) = (name, steps, traits)
+    }
 }
 
 extension ProvidedPlace {

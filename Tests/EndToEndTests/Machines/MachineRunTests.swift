@@ -60,6 +60,39 @@ struct MachineRunTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
+    func `what ran on a machine proves steps there, and on no other machine`() async throws {
+        let source = """
+            import Pipeline
+            let test = Workflow("test", on: .push(to: "main")) {
+                Step("s", run: "cat file").inputs("file").on(.label("gpu"))
+            }
+            @main struct Workflows: WorkflowSet { static let workflows = [test] }
+
+            """
+        try await MachineBench.with(["one": ["gpu"]], workflows: source) { machines in
+            let bench = machines.bench
+            try await bench.withDaemon { daemon in
+                try await daemon.event(.baseline)
+                func proof(_ run: RunID) async throws -> RunID? {
+                    try await bench.commit(["other": "\(run)\n"], "Number \(run)")
+                    #expect(try await bench.pipectl("notify").code == 0)
+                    try await daemon.ended(run)
+                    let report = try await bench.report(run)
+                    #expect(report.verdict == .passed)
+                    return report.steps.first?.provedBy?.run
+                }
+                #expect(try await proof(1) == nil)
+                #expect(try await proof(2) == 1)
+                try machines.list(["two": ["gpu"]])
+                #expect(try await proof(3) == nil)
+                #expect(try await bench.report(3).machine == "two")
+                #expect(try await proof(4) == 3)
+                #expect(await daemon.stop() == 0)
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `runs spread over machines, and who waits is told why, can be cancelled, and holds up nobody`() async throws {
         let on = #".on(.label("gpu"))"#
         let source = Self.workflows(
