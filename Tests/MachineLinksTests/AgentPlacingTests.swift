@@ -34,7 +34,16 @@ import Testing
             let complete = "\(home)/.cache/pipectl/\(folder)/complete"
             #expect(FileManager.default.fileExists(atPath: complete))
             // A second look finds all of it.
-            #expect(try await AgentPlacing(shell: shell, programs: programs).look().folders == [folder])
+            let placing = AgentPlacing(shell: shell, programs: programs)
+            #expect(try await placing.look().folders == [folder])
+            // A file that was cut is sent again.
+            let agent = "\(home)/.cache/pipectl/\(folder)/pipectl-agent"
+            #expect(truncate(agent, 1_000) == 0)
+            #expect(try await placing.look().folders == [])
+            let again = try await shell.run(try await placing.script() + " --protocol", deadline: .seconds(30))
+            #expect(again.code == 0 && again.output == output)
+            #expect(unlink(agent) == 0)
+            #expect(try await placing.look().folders == [])
         }
     }
 

@@ -52,15 +52,20 @@ struct AgentPlacing: Sendable {
 
     /// Asks the machine for its platform and its agents.
     func look() async throws -> Place {
-        let names = programs.map(\.folder).joined(separator: " ")
+        // A file that lost its end, for example when the power failed, is sent again.
+        let checks = programs.map { programs in
+            """
+            d="\(folder)/\(programs.folder)"
+            if [ -f "$d/complete" ] && [ "$(\(Self.sizes(programs)))" = "$(cat "$d/complete")" ]; then
+                touch "$d" 2>/dev/null; printf '\(Self.mark)-folder %s\\n' \(programs.folder)
+            fi
+
+            """
+        }
         let (code, output) = try await shell.run(
             """
             printf '\(Self.mark) %s %s\\n' "$(uname -s)" "$(uname -m)"
-            for name in \(names); do
-                d="\(folder)/$name"
-                if [ -f "$d/complete" ]; then touch "$d" 2>/dev/null; printf '\(Self.mark)-folder %s\\n' "$name"; fi
-            done
-            PATH=$PATH:/usr/local/bin:/opt/homebrew/bin
+            \(checks.joined())PATH=$PATH:/usr/local/bin:/opt/homebrew/bin
             p=$(command -v pipectl-agent) && printf '\(Self.mark)-installed %s\\n' "$p"
             exit 0
             """, deadline: .seconds(60))
@@ -116,13 +121,18 @@ struct AgentPlacing: Sendable {
         let (code, output) = try await shell.run(
             prologue(programs)
                 + """
-                : >"$d/complete"
+                (\(Self.sizes(programs))) >"$d/complete"
                 find "$d/.." -maxdepth 1 -type d -name 'agent-*' -mtime +30 -exec rm -rf {} + 2>/dev/null || :
                 """, deadline: .seconds(60))
         try check(code, output, "complete")
     }
 
     private static let damaged: Int32 = 87
+
+    /// A command that prints how long the files in the folder `$d` are.
+    private static func sizes(_ programs: AgentPrograms) -> String {
+        "cd \"$d\" && wc -c \(programs.files.map { "./\($0.name)" }.joined(separator: " ")) 2>&1"
+    }
 
     private func prologue(_ programs: AgentPrograms) -> String {
         """
