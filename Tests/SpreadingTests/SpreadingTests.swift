@@ -161,6 +161,24 @@ extension Trait where Self == RunFolderTrait {
         bench.expectNothingLeft()
     }
 
+    @Test func `what ran elsewhere than its run is no proof, nor is what needs it`() async throws {
+        let bench = try await SpreadBench.make(["two": (["gpu"], 1)])
+        let plan = plan([
+            .shell("plain", "true"),
+            .shell("gpu", "echo 1 > made") { ($0.machine, $0.outputs) = (Self.gpu, ["made"]) },
+            .shell("after", "cat made", needs: ["gpu"]),
+        ])
+        let ended = try await bench.run(plan) { setting in
+            for step in plan.steps {
+                setting.keys[step.name] = StepKey(
+                    value: String(repeating: "a", count: 64), definition: step.name, parts: [:])
+            }
+        }
+        #expect(ended.outcome.verdict == .passed && ended["gpu"].attempts.map(\.machine) == ["two"])
+        #expect(ended.outcome.steps.filter { $0.key != nil }.map(\.name) == ["plain"])
+        bench.expectNothingLeft()
+    }
+
     // MARK: Independent steps
 
     @Test func `parts of a step run on both machines, and the report is one`() async throws {

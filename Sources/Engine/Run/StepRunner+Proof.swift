@@ -44,8 +44,11 @@ extension StepRunner {
     }
 
     /// Stores the key of a step that passed at its first attempt, with no test that failed first: the step is a proof.
+    ///
+    /// The key is that of the run's machine, so what ran on another one is none.
     func addKey(of step: PlannedStep, to outcome: inout StepOutcome) {
         guard let key = setting.keys[step.name], outcome.record.status == .passed, outcome.record.attempts.count == 1,
+            outcome.record.attempts.first?.machine == nil,
             !outcome.tests.contains(where: { $0.status.isFailure })
         else { return }
         outcome.record.key = key
