@@ -148,6 +148,8 @@ struct Roster: Sendable {
     ///   decided already.
     mutating func add(_ run: WaitingRun, now: Double) -> Machine? {
         runs[run.id] = run
+        // A run that has lost its machine asks again: it must not wait for the slot that it had there.
+        pool.end(run.id)
         guard !hasOthers, run.fits(here) else {
             pool.enqueue(run)
             return nil

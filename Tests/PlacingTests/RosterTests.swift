@@ -97,6 +97,19 @@ import Testing
         #expect(roster.sights(now: now).allSatisfy { $0.reason == nil })
     }
 
+    @Test func `a run that has lost its machine gets it again when it is back`() {
+        var roster = Roster(here: here)
+        roster.take([machine("a", ["gpu"])], now: 0)
+        #expect(place(&roster, run(1, gpu)) == "a")
+        let isNews = roster.lose("a", reason: "no answer", at: start, now: 0)
+        #expect(isNews)
+        #expect(place(&roster, run(1, gpu), now: 1) == nil)
+        roster.refresh(now: 20)
+        #expect(roster.next(now: 20)?.machine.name == "a")
+        roster.remove(1, now: 21)
+        #expect(roster.sights(now: 21).allSatisfy { $0.runs.isEmpty })
+    }
+
     @Test func `people see why a machine is not used`() throws {
         var roster = Roster(here: here)
         roster.take([machine("a"), machine("b", state: .draining)], now: 0)
