@@ -101,6 +101,8 @@ struct AgentPlacing: Sendable {
 
     // MARK: Putting
 
+    /// Each file is on the disk before it has its name, and all of them before the folder counts as complete: a machine
+    /// that loses its power has the whole agent or none. A `sync` that takes no file flushes everything.
     private func put(_ programs: AgentPrograms) async throws {
         for file in programs.files {
             let (code, output) = try await shell.run(
@@ -113,6 +115,7 @@ struct AgentPlacing: Sendable {
                     s=$( (sha256sum "$t" 2>/dev/null || shasum -a 256 "$t") | cut -d ' ' -f 1)
                     [ "$s" = \(file.digest) ] || exit \(Self.damaged)
                     chmod 700 "$t"
+                    sync "$t" 2>/dev/null || sync
                     mv -f "$t" "$d/\(file.name)"
                     """, reading: file.path, deadline: .seconds(600))
             try check(code, output, file.name)
@@ -121,7 +124,8 @@ struct AgentPlacing: Sendable {
         let (code, output) = try await shell.run(
             prologue(programs)
                 + """
-                (\(Self.sizes(programs))) >"$d/complete"
+                sync "$d" 2>/dev/null || sync
+                : >"$d/complete"
                 find "$d/.." -maxdepth 1 -type d -name 'agent-*' -mtime +30 -exec rm -rf {} + 2>/dev/null || :
                 """, deadline: .seconds(60))
         try check(code, output, "complete")
