@@ -47,6 +47,16 @@ import Testing
         }
     }
 
+    @Test func `a library has the name there that the loader looks for`() async throws {
+        try await withTemporaryFolder { folder in
+            let library = "\(folder)/libstdc++.so.6"
+            try Data("library".utf8).write(to: URL(fileURLWithPath: library))
+            let platform = MachinePlatform(system: "Linux", machine: "x86_64")
+            let programs = try AgentPrograms(platform, agent: "/bin/sh", libraries: [library])
+            #expect(programs.files.map(\.name) == ["sh", "libstdc++.so.6"])
+        }
+    }
+
     @Test(arguments: [true, false]) func `a machine of another platform needs an installed agent`(isThere: Bool)
         async throws
     {

@@ -4,7 +4,7 @@ import Sandbox
 /// The agent and the programs that must lie beside it, for one platform.
 package struct AgentPrograms: Sendable {
     package struct File: Sendable, Equatable {
-        /// Its name on the other machine: letters, digits, dots, dashes and underscores.
+        /// Its name on the other machine: letters, digits, dots, dashes, underscores and plus signs.
         package let name: String
         /// Its path on this machine.
         package let path: String
@@ -37,7 +37,11 @@ package struct AgentPrograms: Sendable {
         hasLibraries = !libraries.isEmpty
         files = try ([agent] + others + libraries).map { path in
             let name = path.split(separator: "/").last.map(String.init) ?? path
-            return File(name: ShellText.plainName(name), path: path, digest: try FileDigest.of(file: path))
+            // The loader looks for `libstdc++.so.6` by this name.
+            let plain = name.split(separator: "+", omittingEmptySubsequences: false).map {
+                ShellText.plainName(String($0))
+            }
+            return File(name: plain.joined(separator: "+"), path: path, digest: try FileDigest.of(file: path))
         }
         program = files.first?.name ?? ""
         digest = FileDigest.of(parts: files.flatMap { [$0.name, $0.digest] })
