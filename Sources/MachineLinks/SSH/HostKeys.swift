@@ -39,8 +39,10 @@ package enum HostKeys {
         by address: SSHAddress, environment: [String: String]
     ) async throws -> [HostKey] {
         let command = ExternalCommand(
-            "ssh-keyscan", ["-T", "10", "-p", String(address.port), "--", address.host], in: "/",
-            environment: environment, deadline: .seconds(30), outputLimit: 256 << 10)
+            // It connects once for each kind of key. A busy machine needs long for that, and a kind that came too late
+            // would be missing from the answer.
+            "ssh-keyscan", ["-T", "30", "-p", String(address.port), "--", address.host], in: "/",
+            environment: environment, deadline: .seconds(60), outputLimit: 256 << 10)
         let ended: ExternalCommandResult
         do { ended = try await command.run() } catch let error as ExternalCommandError {
             throw ReachProblem(.missingProgram, error.description)

@@ -17,8 +17,8 @@ struct MachinesAdd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Adds a machine, and pins its host key.",
         discussion: """
-            The fingerprint of its key is shown, and you are asked whether it is the machine's own: `ssh-keygen -lf \
-            /etc/ssh/ssh_host_ed25519_key.pub` prints it there. A script gives it with --fingerprint.
+            The fingerprint of its key is shown, and you are asked whether it is the machine's own: `cat \
+            /etc/ssh/ssh_host_*_key.pub | ssh-keygen -lf -` prints its keys there. A script gives it with --fingerprint.
             """)
 
     @OptionGroup var state: StateOptions
