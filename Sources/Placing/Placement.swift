@@ -98,7 +98,8 @@ package final class Placement: Sendable {
     /// - Throws: ``PlaceUnavailable`` if no machine could ever run it, ``PlaceWaitEnd``, `CancellationError`. The run
     ///   has none then.
     package func machine(for run: WaitingRun, _ wait: PlaceWait) async throws -> Machine {
-        await refresh()
+        // Who has drained a machine a moment ago wants no further run there.
+        await refresh(isPatient: false)
         let number = wait.stop.onStop { _ in self.wake(run.id) }
         defer { wait.stop.removeHandler(number) }
         state.withLock { state in

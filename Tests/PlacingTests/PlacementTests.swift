@@ -108,6 +108,17 @@ import Testing
         }
     }
 
+    @Test func `a run that asks right after a machine was drained does not start there`() async throws {
+        try await withBench { bench in
+            try bench.add("a")
+            try bench.add("b")
+            #expect(try await bench.place(1) == "a")
+            bench.placement.leave(1)
+            try bench.list.set(.draining, of: "a")
+            #expect(try await bench.place(2) == "b")
+        }
+    }
+
     @Test func `a run that no machine could ever have ends at once`() async throws {
         try await withBench { bench in
             await #expect(throws: PlaceUnavailable.self) { try await bench.place(1) }
