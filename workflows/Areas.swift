@@ -6,17 +6,17 @@ let areas = [
         "agent-work", "Sources/AgentWork", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
         "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/ProofKeys",
-        "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox", "Sources/StepSlots",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Sources/stepinit",
-        "Tests/AgentWorkTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox", "Sources/StepLogs",
+        "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
+        "Sources/stepinit", "Tests/AgentWorkTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "app-store", "Sources/AppStore", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
         "Sources/ForgeConnection", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder",
         "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox",
-        "Sources/Signing", "Sources/StepSlots", "Sources/Store", "Sources/TerminalText", "Sources/TestReports",
-        "Tests/AppStoreTests", "Tests/TestBasics"
+        "Sources/Signing", "Sources/StepLogs", "Sources/StepSlots", "Sources/Store", "Sources/TerminalText",
+        "Sources/TestReports", "Tests/AppStoreTests", "Tests/TestBasics"
     ),
     Area(
         "archive", "Sources/Archive", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -49,11 +49,11 @@ let areas = [
         "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/MergeQueue", "Sources/PageMarkup",
         "Sources/Pages", "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules",
         "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
-        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/Signing", "Sources/Spreading", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText", "Sources/Tasks",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl",
+        "Sources/Results", "Sources/ReviewAnswers", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/Signing", "Sources/Spreading", "Sources/StateFiles", "Sources/StepLogs",
+        "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService",
+        "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl",
         "Tests/DaemonSettingsTests", "Tests/Support", "Tests/TestBasics", "docs"
     ),
     Area(
@@ -66,20 +66,20 @@ let areas = [
         "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/MergeQueue", "Sources/PageMarkup",
         "Sources/Pages", "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules",
         "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
-        "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing",
-        "Sources/Spreading", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/DaemonTests", "Tests/RunSamples",
-        "Tests/Support", "Tests/TestBasics"
+        "Sources/ReviewAnswers", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
+        "Sources/Signing", "Sources/Spreading", "Sources/StateFiles", "Sources/StepLogs", "Sources/StepSlots",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText",
+        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/DaemonTests",
+        "Tests/RunSamples", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "delivery", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/ForgeConnection",
         "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/ProofKeys",
         "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox", "Sources/Signing",
-        "Sources/StepSlots", "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Tests/DeliveryTests",
-        "Tests/PublishOnce", "Tests/TestBasics", "Tests/TestForge"
+        "Sources/StepLogs", "Sources/StepSlots", "Sources/Store", "Sources/TerminalText", "Sources/TestReports",
+        "Tests/DeliveryTests", "Tests/PublishOnce", "Tests/TestBasics", "Tests/TestForge"
     ),
     Area(
         "diagnostics", "Sources/CLinux", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Pipeline",
@@ -97,21 +97,21 @@ let areas = [
         "Sources/MachinePool", "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/MergeQueue",
         "Sources/PageMarkup", "Sources/Pages", "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder",
         "Sources/PlanRules", "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints",
-        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
-        "Sources/Settings", "Sources/Signing", "Sources/Spreading", "Sources/StateFiles", "Sources/StepSlots",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText",
-        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl",
-        "Sources/pipectl-agent", "Sources/stepinit", "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support",
-        "Tests/TestBasics", "Tests/TestForge", "script", "workflows"
+        "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers", "Sources/Running", "Sources/Sandbox",
+        "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/Spreading", "Sources/StateFiles",
+        "Sources/StepLogs", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages",
+        "Sources/TaskService", "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/pipectl", "Sources/pipectl-agent", "Sources/stepinit", "Sources/swift-reader",
+        "Tests/EndToEndTests", "Tests/Support", "Tests/TestBasics", "Tests/TestForge", "script", "workflows"
     ),
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git",
         "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/ProofKeys", "Sources/Reports",
-        "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox", "Sources/StepSlots", "Sources/Store",
-        "Sources/TerminalText", "Sources/TestReports", "Sources/stepinit", "Tests/EngineTests", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox", "Sources/StepLogs", "Sources/StepSlots",
+        "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Sources/stepinit", "Tests/EngineTests",
+        "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "evaluating", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
@@ -120,11 +120,11 @@ let areas = [
         "Sources/ForgeConnection", "Sources/Forges", "Sources/Git", "Sources/LandedChanges", "Sources/Listening",
         "Sources/MachinePool", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules",
         "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
-        "Sources/ReviewAnswers", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/StepSlots",
-        "Sources/Store", "Sources/SystemCalls", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Sources/stepinit", "Sources/swift-reader", "Tests/EvaluatingTests", "Tests/RunSamples", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/ReviewAnswers", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/StepLogs",
+        "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/Tasks", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/stepinit", "Sources/swift-reader", "Tests/EvaluatingTests", "Tests/RunSamples",
+        "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "fault", "Sources/AgentTools", "Sources/AgentWork", "Sources/AppStore", "Sources/Archive",
@@ -137,12 +137,12 @@ let areas = [
         "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/MergeQueue", "Sources/PageMarkup",
         "Sources/Pages", "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules",
         "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
-        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/Signing", "Sources/Spreading", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText", "Sources/Tasks",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
-        "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Results", "Sources/ReviewAnswers", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/Signing", "Sources/Spreading", "Sources/StateFiles", "Sources/StepLogs",
+        "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService",
+        "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl",
+        "Sources/stepinit", "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area("foreign-text", "Sources/CLinux", "Sources/ForeignText", "Tests/ForeignTextTests"),
     Area(
@@ -161,9 +161,9 @@ let areas = [
         "Sources/Pages", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing",
         "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
         "Sources/ReviewAnswers", "Sources/Sandbox", "Sources/Settings", "Sources/Signing", "Sources/StateFiles",
-        "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskText",
-        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
+        "Sources/StepLogs", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages",
+        "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
         "Sources/swift-reader", "Tests/CrashReportsTests", "Tests/DiagnosticsTests", "Tests/FuzzTests",
         "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
         "Tests/TestReportsTests", "script"
@@ -184,12 +184,12 @@ let areas = [
         "Sources/Landing", "Sources/Listening", "Sources/MCP", "Sources/MachineLinks", "Sources/MachineList",
         "Sources/MachinePool", "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/MergeQueue",
         "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing",
-        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Running",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/Spreading",
-        "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/Tasks",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/LandingTests", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers",
+        "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing",
+        "Sources/Spreading", "Sources/StateFiles", "Sources/StepLogs", "Sources/StepSlots", "Sources/Store",
+        "Sources/SystemCalls", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces",
+        "Tests/LandingTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "machine-links", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/CZstd",
@@ -197,10 +197,10 @@ let areas = [
         "Sources/ForeignText", "Sources/Git", "Sources/MachineAgent", "Sources/MachineLinks", "Sources/MachinePool",
         "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder",
         "Sources/PlanRules", "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers",
-        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/pipectl-agent", "Sources/stepinit", "Tests/MachineLinksTests", "Tests/Support",
-        "Tests/TestBasics", "script"
+        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/StepLogs", "Sources/StepSlots",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl-agent", "Sources/stepinit",
+        "Tests/MachineLinksTests", "Tests/Support", "Tests/TestBasics", "script"
     ),
     Area(
         "machine-list", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/CZstd",
@@ -208,9 +208,9 @@ let areas = [
         "Sources/ForeignText", "Sources/Git", "Sources/MachineLinks", "Sources/MachineList", "Sources/MachinePool",
         "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder",
         "Sources/PlanRules", "Sources/ProofKeys", "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox",
-        "Sources/Settings", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Tests/MachineListTests", "Tests/TestBasics"
+        "Sources/Settings", "Sources/StateFiles", "Sources/StepLogs", "Sources/StepSlots", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Tests/MachineListTests", "Tests/TestBasics"
     ),
     Area("machine-pool", "Sources/MachinePool", "Sources/Pipeline", "Tests/MachinePoolTests"),
     Area(
@@ -219,9 +219,10 @@ let areas = [
         "Sources/ForeignText", "Sources/Git", "Sources/MachineAgent", "Sources/MachinePool", "Sources/MachineProtocol",
         "Sources/Machines", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules",
         "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox",
-        "Sources/Settings", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Sources/pipectl-agent", "Sources/stepinit", "Tests/MachinesTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Settings", "Sources/StateFiles", "Sources/StepLogs", "Sources/StepSlots", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/pipectl-agent", "Sources/stepinit", "Tests/MachinesTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area("masking", "Sources/Masking", "Tests/MaskingTests", "Tests/TestBasics"),
     Area("mcp", "Sources/MCP", "Tests/MCPTests"),
@@ -245,12 +246,12 @@ let areas = [
         "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/MergeQueue", "Sources/PageMarkup",
         "Sources/Pages", "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules",
         "Sources/Preparing", "Sources/ProjectSetup", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
-        "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/Signing", "Sources/Spreading", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService", "Sources/TaskText", "Sources/Tasks",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/Support",
-        "Tests/TestBasics", "Tests/pipectlTests"
+        "Sources/Results", "Sources/ReviewAnswers", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/Signing", "Sources/Spreading", "Sources/StateFiles", "Sources/StepLogs",
+        "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TaskPages", "Sources/TaskService",
+        "Sources/TaskText", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl",
+        "Tests/Support", "Tests/TestBasics", "Tests/pipectlTests"
     ),
     Area("pipeline", "Sources/Pipeline", "Sources/PlanRules", "Tests/PipelineTests", "Tests/TestBasics"),
     Area(
@@ -258,10 +259,10 @@ let areas = [
         "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
         "Sources/ForeignText", "Sources/Git", "Sources/MachineLinks", "Sources/MachineList", "Sources/MachinePool",
         "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/Pipeline", "Sources/Placing",
-        "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProofKeys", "Sources/Results", "Sources/Sandbox",
-        "Sources/Settings", "Sources/Spreading", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Tests/PlacingTests", "Tests/TestBasics"
+        "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProofKeys", "Sources/Results", "Sources/ReviewAnswers",
+        "Sources/Sandbox", "Sources/Settings", "Sources/Spreading", "Sources/StateFiles", "Sources/StepLogs",
+        "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/PlacingTests", "Tests/TestBasics"
     ),
     Area(
         "plan-order", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/DaemonLog",
@@ -275,17 +276,17 @@ let areas = [
         "Sources/Git", "Sources/LandedChanges", "Sources/Listening", "Sources/MachinePool", "Sources/Masking",
         "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
         "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox",
-        "Sources/Settings", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
-        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Watching",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/PreparingTests", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/Settings", "Sources/StateFiles", "Sources/StepLogs", "Sources/StepSlots", "Sources/Store",
+        "Sources/SystemCalls", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
+        "Tests/PreparingTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "project-setup", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git",
         "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProjectSetup",
         "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox",
-        "Sources/StepSlots", "Sources/Store", "Sources/TerminalText", "Sources/TestReports",
+        "Sources/StepLogs", "Sources/StepSlots", "Sources/Store", "Sources/TerminalText", "Sources/TestReports",
         "Sources/WorkflowPrograms", "Tests/ProjectSetupTests", "Tests/Support", "Tests/TestBasics", "docs"
     ),
     Area(
@@ -313,12 +314,12 @@ let areas = [
         "Sources/Listening", "Sources/MCP", "Sources/MachineLinks", "Sources/MachineList", "Sources/MachinePool",
         "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/Pipeline", "Sources/Placing",
         "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints",
-        "Sources/Reports", "Sources/Results", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
-        "Sources/Settings", "Sources/Signing", "Sources/Spreading", "Sources/StateFiles", "Sources/StepSlots",
-        "Sources/Store", "Sources/SystemCalls", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/stepinit", "Tests/RunSamples", "Tests/RunningTests", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers", "Sources/Running", "Sources/Sandbox",
+        "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/Spreading", "Sources/StateFiles",
+        "Sources/StepLogs", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/Tasks",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
+        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/RunSamples",
+        "Tests/RunningTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "sandbox", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -331,8 +332,8 @@ let areas = [
         "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git",
         "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/ProofKeys", "Sources/Reports",
         "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox", "Sources/Secrets", "Sources/StateFiles",
-        "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
-        "Tests/SecretsTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/StepLogs", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestReports", "Tests/SecretsTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "settings", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/DaemonLog", "Sources/Git",
@@ -347,9 +348,10 @@ let areas = [
         "Sources/MachinePool", "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/Pipeline",
         "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProofKeys", "Sources/Reports",
         "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox", "Sources/Settings", "Sources/Spreading",
-        "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestReports", "Sources/TestShards", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Sources/pipectl-agent", "Sources/stepinit", "Tests/SpreadingTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/StateFiles", "Sources/StepLogs", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestReports", "Sources/TestShards", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/pipectl-agent", "Sources/stepinit", "Tests/SpreadingTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area(
         "state-files", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control",
@@ -372,10 +374,11 @@ let areas = [
         "Sources/MergeQueue", "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules",
         "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
         "Sources/ReviewAnswers", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/Signing", "Sources/Spreading", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TaskService", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Tests/RunSamples", "Tests/TaskServiceTests", "Tests/TestBasics"
+        "Sources/Signing", "Sources/Spreading", "Sources/StateFiles", "Sources/StepLogs", "Sources/StepSlots",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TaskService", "Sources/Tasks", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/RunSamples", "Tests/TaskServiceTests",
+        "Tests/TestBasics"
     ),
     Area(
         "tasks", "Sources/CLinux", "Sources/CrashReports", "Sources/ForeignText", "Sources/Pipeline",
@@ -401,10 +404,10 @@ let areas = [
         "Sources/Git", "Sources/LandedChanges", "Sources/Listening", "Sources/MachinePool", "Sources/Masking",
         "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
         "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox",
-        "Sources/Settings", "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
-        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/Support",
-        "Tests/TestBasics", "Tests/TestShardsTests"
+        "Sources/Settings", "Sources/StateFiles", "Sources/StepLogs", "Sources/StepSlots", "Sources/Store",
+        "Sources/SystemCalls", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
+        "Tests/Support", "Tests/TestBasics", "Tests/TestShardsTests"
     ),
     Area(
         "watching", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
@@ -412,25 +415,25 @@ let areas = [
         "Sources/ForeignText", "Sources/Git", "Sources/LandedChanges", "Sources/MachinePool", "Sources/Masking",
         "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProofKeys", "Sources/RefHints",
         "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox", "Sources/Settings",
-        "Sources/StateFiles", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces",
-        "Sources/stepinit", "Tests/Support", "Tests/TestBasics", "Tests/WatchingTests"
+        "Sources/StateFiles", "Sources/StepLogs", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestReports", "Sources/Watching", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/stepinit", "Tests/Support", "Tests/TestBasics", "Tests/WatchingTests"
     ),
     Area(
         "workflow-programs", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
         "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProjectSetup", "Sources/ProofKeys",
-        "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox", "Sources/StepSlots", "Sources/TerminalText",
-        "Sources/TestReports", "Sources/WorkflowPrograms", "Tests/TestBasics", "Tests/WorkflowProgramsTests", "docs",
-        "workflows"
+        "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox", "Sources/StepLogs", "Sources/StepSlots",
+        "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms", "Tests/TestBasics",
+        "Tests/WorkflowProgramsTests", "docs", "workflows"
     ),
     Area(
         "workspaces", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Control", "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine",
         "Sources/ForeignText", "Sources/Git", "Sources/MachinePool", "Sources/Masking", "Sources/Pipeline",
         "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProofKeys", "Sources/Reports", "Sources/Results",
-        "Sources/ReviewAnswers", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/StepSlots",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
+        "Sources/ReviewAnswers", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/StepLogs",
+        "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
         "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/Support", "Tests/TestBasics",
         "Tests/WorkspacesTests"
     ),

@@ -5,6 +5,7 @@ import Foundation
 package import Reports
 package import Results
 package import StateFiles
+import StepLogs
 
 /// Reads a finished run for rendering: its report, tests and logs. They come from the archive, or from the index as
 /// long as the run waits for its export.

@@ -13,6 +13,7 @@ import Reports
 import Results
 import Running
 import StateFiles
+import StepLogs
 import Store
 import Synchronization
 import SystemPackage

@@ -10,6 +10,7 @@ import Engine
 import Foundation
 import Git
 import Pipeline
+import StepLogs
 import StepSlots
 import SystemPackage
 import TestShards

@@ -5,6 +5,7 @@ package import StateFiles
 package import Archive
 import Foundation
 package import Logging
+import Preparing
 import Results
 package import Store
 

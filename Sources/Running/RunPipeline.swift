@@ -101,7 +101,7 @@ struct RunPipeline: Sendable {
         while true {
             let valid = await valid(proofs, where: provided, task, prepared)
             var outcome = await execute.execute(
-                task, prepared, valid, provided, journal: record.journal(of: task.run))
+                task, prepared, valid, provided, kept: kept, journal: record.journal(of: task.run))
             let finished = await provide.close(provided, task, prepared, outcome: &outcome)
             if let trace = finished.place.trace, let kept, outcome.isLost(task), adoptions < Self.mostAdoptions {
                 adoptions += 1
@@ -134,25 +134,6 @@ struct RunPipeline: Sendable {
     ) async -> RunProofs {
         guard let machine = provided.place.elsewhere else { return proofs }
         return await lookUp.proofs(for: prepared, of: task.run, in: task.repository, on: machine)
-    }
-
-    /// Provides a place, on the machine that the run gets.
-    ///
-    /// - Parameter losses: How often a machine was lost while the run was there.
-    private func place(
-        _ task: RunTask, _ prepared: RunPreparation, _ proofs: RunProofs, losses: Int
-    ) async throws -> ProvidePhase.Provided {
-        let wait = PlaceWait(stop: task.stop, losses: losses) { [monitor] in monitor.place($0, task.id) }
-        let provided = try await provide.provide(task, prepared, proofs, wait: wait, nextPlaces: nextPlaces(task))
-        monitor.running(task.id)
-        return provided
-    }
-
-    /// Removes what steps have left in the run's folder, before they run again.
-    private func removeResults(of task: RunTask) async throws {
-        try await offThread { [folder = task.place.folder] in
-            for name in ["logs", "results", "artifacts"] { try FolderRemoval.remove("\(folder)/\(name)") }
-        }
     }
 
     /// How many places like the one of this run the next runs of its repository may soon need.

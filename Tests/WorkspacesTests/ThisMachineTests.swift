@@ -1,3 +1,4 @@
+import MachinePool
 import Pipeline
 import Testing
 import Workspaces

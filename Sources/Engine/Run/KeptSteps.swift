@@ -79,6 +79,11 @@ package struct KeptSteps: Sendable {
             "\(work.label).begin")
     }
 
+    /// Whether the first attempt of a step has begun.
+    func hasBegun(_ step: Int) -> Bool {
+        access(folder.appending("\(StepRunner.label(step, attempt: 1)).begin").string, F_OK) == 0
+    }
+
     /// How an attempt began in an earlier life; nil if it did not.
     ///
     /// - Parameter next: The label of the step's next attempt. It begins anew, if at all: when the place was lost, it

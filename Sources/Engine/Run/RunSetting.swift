@@ -3,6 +3,7 @@ package import Concurrency
 import Foundation
 package import Pipeline
 package import Results
+package import StepLogs
 package import SystemPackage
 
 #if canImport(Glibc)

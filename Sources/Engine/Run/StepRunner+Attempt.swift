@@ -3,6 +3,7 @@ import Foundation
 import Pipeline
 import Results
 import Sandbox
+import StepLogs
 import SystemPackage
 
 extension StepRunner {
@@ -34,8 +35,15 @@ extension StepRunner {
         var label: String { order.label }
     }
 
+    /// The name of an attempt's files.
+    ///
+    /// - Parameter index: The index of the step in the plan.
+    static func label(_ index: Int, attempt number: Int) -> String {
+        "\(String(index + 1).leftPadded(to: 3))-\(number)"
+    }
+
     func runAttempt(_ number: Int, of step: PlannedStep, at index: Int, stop: StopSignal) async -> Attempt {
-        let label = "\(String(index + 1).leftPadded(to: 3))-\(number)"
+        let label = Self.label(index, attempt: number)
         if let known = setting.kept?.attempt(label) {
             await emit(
                 .stepStarted(
@@ -51,7 +59,7 @@ extension StepRunner {
     private func newAttempt(
         _ number: Int, _ label: String, of step: PlannedStep, at index: Int, stop: StopSignal
     ) async -> Attempt {
-        let begun = setting.kept?.takeBegin(label, next: "\(String(index + 1).leftPadded(to: 3))-\(number + 1)")
+        let begun = setting.kept?.takeBegin(label, next: Self.label(index, attempt: number + 1))
         let start = begun?.startedAt ?? Date()
         await emit(.stepStarted(step: step.name, attempt: number, at: start, machine: machine))
         let log = AttemptLog(

@@ -3,6 +3,7 @@ import Foundation
 import Pipeline
 import Results
 import Sandbox
+import StepLogs
 import SystemPackage
 
 #if canImport(Glibc)

@@ -3,6 +3,7 @@ import Masking
 import Pipeline
 import Results
 import Sandbox
+import StepLogs
 
 extension StepRunner {
     /// Has a release made or published, until that ends, `stop` is requested or the step's time-out has passed.

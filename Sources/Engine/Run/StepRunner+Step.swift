@@ -34,7 +34,9 @@ extension StepRunner {
         if let known = setting.kept?.outcome(of: index) { return known }
         var outcome = StepOutcome(record: StepRecord(plan.steps[index]))
         if plan.steps[index].testRunner != nil { outcome.record.runsNamedTests = true }
-        if let known = await withoutRunning(plan.steps[index], of: plan, &outcome, stop) {
+        // Other runs may have proved it since it began in an earlier life, and its command may still run.
+        let mayCite = setting.kept?.hasBegun(index) != true
+        if let known = await withoutRunning(plan.steps[index], of: plan, mayCite: mayCite, &outcome, stop) {
             outcome = known
         } else {
             await runAttempts(index, of: plan, turn, stop, into: &outcome)
@@ -50,12 +52,12 @@ extension StepRunner {
 
     /// The outcome of a step of which no command is run; nil if one is.
     private func withoutRunning(
-        _ step: PlannedStep, of plan: Plan, _ outcome: inout StepOutcome, _ stop: StopSignal
+        _ step: PlannedStep, of plan: Plan, mayCite: Bool, _ outcome: inout StepOutcome, _ stop: StopSignal
     ) async -> StepOutcome? {
         if step.action == .approval { return await awaitApproval(of: step, stop) }
         if stop.request == nil {
             if let known = knownReview(step) { return known }
-            let (cited, surprise) = await cite(step, of: plan)
+            let (cited, surprise) = mayCite ? await cite(step, of: plan) : (nil, nil)
             if let cited { return cited }
             outcome.findings += surprise.map { [$0] } ?? []
         }

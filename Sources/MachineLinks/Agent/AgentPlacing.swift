@@ -125,7 +125,7 @@ struct AgentPlacing: Sendable {
             prologue(programs)
                 + """
                 sync "$d" 2>/dev/null || sync
-                : >"$d/complete"
+                (\(Self.sizes(programs))) >"$d/complete"
                 find "$d/.." -maxdepth 1 -type d -name 'agent-*' -mtime +30 -exec rm -rf {} + 2>/dev/null || :
                 """, deadline: .seconds(60))
         try check(code, output, "complete")

@@ -2,6 +2,7 @@ package import Control
 package import Results
 package import Engine
 import Foundation
+package import StepLogs
 import Synchronization
 
 /// The newest state of every live run, for any number of readers at their own pace.

@@ -1,4 +1,5 @@
 import Engine
+import MachinePool
 import Pipeline
 import Results
 import Sandbox

@@ -4,6 +4,7 @@ import TestBasics
 import Testing
 
 @testable import Engine
+@testable import StepLogs
 
 @Suite struct LiveOutputsTests {
     /// The byte of the output at an offset.

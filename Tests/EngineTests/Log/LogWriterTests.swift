@@ -6,6 +6,7 @@ import Testing
 
 @testable import Results
 @testable import Engine
+@testable import StepLogs
 
 @Suite(.runFolder) struct LogWriterTests {
     private let folder = RunFolder.current.path("logs")

@@ -7,6 +7,7 @@ import SystemPackage
 import Testing
 
 @testable import Engine
+import StepLogs
 import TestSupport
 
 /// No process outlives a step that ignores SIGTERM, forks into new sessions and writes without end.

@@ -6,6 +6,7 @@ import TestSupport
 @testable import Results
 @testable import TerminalText
 @testable import Engine
+@testable import StepLogs
 
 extension FuzzTarget {
     private static let escapes = [

@@ -7,9 +7,9 @@ package final class LiveOutputs: Sendable {
 
     package init() {}
 
-    func begin(_ log: AttemptLog) { logs.withLock { $0[log.path.string] = log } }
+    package func begin(_ log: AttemptLog) { logs.withLock { $0[log.path.string] = log } }
 
-    func end(_ log: AttemptLog) {
+    package func end(_ log: AttemptLog) {
         logs.withLock { logs in
             if logs[log.path.string] === log { logs[log.path.string] = nil }
         }

@@ -1,5 +1,4 @@
 import Foundation
-package import MachinePool
 package import Pipeline
 
 /// The machine of the daemon, as far as steps can ask for it.
@@ -26,17 +25,5 @@ package enum ThisMachine {
         return Machine(
             name: MachineAddress.here.usualName, address: .here, traits: traits, cpus: process.activeProcessorCount,
             memory: Int(clamping: process.physicalMemory), slots: slots)
-    }
-
-    /// Makes sure that the machine is what the steps of a plan need.
-    ///
-    /// - Throws: ``PlaceUnavailable`` if it is not.
-    package static func check(_ needs: MachineNeeds) throws {
-        let missing = machine(slots: 1).missing(needs)
-        guard !missing.isEmpty else { return }
-        throw PlaceUnavailable(
-            reason: "its steps need \(needs.words.joined(separator: ", ")), but of this machine "
-                + "\(missing.joined(separator: " and ")). `pipectl machines add ssh://user@host` adds a machine that "
-                + "has it; or change what they ask for by .on, .cpus or .memory.")
     }
 }

@@ -1,17 +1,18 @@
-import Foundation
-import Masking
-import Results
-import TerminalText
+import Concurrency
+package import Foundation
+package import Masking
+package import Results
 import Synchronization
-import SystemPackage
+package import SystemPackage
+import TerminalText
 
 /// The output of one running attempt. It is masked, written to the file at once, and its newest line goes to listeners
 /// at most ten times a second.
 ///
 /// Everything that receives bytes from ``append(_:)`` sees masked output only.
-final class AttemptLog: Sendable {
+package final class AttemptLog: Sendable {
     /// Each new line and the number of bytes written so far. A slow reader gets only the newest line.
-    let lastLines: AsyncStream<(line: String, bytes: Int)>
+    package let lastLines: AsyncStream<(line: String, bytes: Int)>
 
     fileprivate struct State {
         var writer: LogWriter
@@ -50,7 +51,7 @@ final class AttemptLog: Sendable {
     private static let window = 2_048
 
     /// The log's file.
-    let path: FilePath
+    package let path: FilePath
     private let state: Mutex<State>
     private let masker: Masker?
     private let continuation: AsyncStream<(line: String, bytes: Int)>.Continuation
@@ -58,7 +59,7 @@ final class AttemptLog: Sendable {
     private let start: ContinuousClock.Instant
 
     /// - Parameter begin: When the attempt began; nil for now.
-    init(folder: FilePath, name: String, limits: LogLimits, masker: Masker? = nil, since begin: Date? = nil) {
+    package init(folder: FilePath, name: String, limits: LogLimits, masker: Masker? = nil, since begin: Date? = nil) {
         self.masker = masker
         path = folder.appending(name)
         state = Mutex(
@@ -69,14 +70,14 @@ final class AttemptLog: Sendable {
     }
 
     /// The time since the attempt began.
-    var elapsed: Duration { clock.now - start }
+    package var elapsed: Duration { clock.now - start }
 
     /// The last lines of the output, masked.
-    var end: String { String(decoding: state.withLock { $0.end }, as: UTF8.self) }
+    package var end: String { String(decoding: state.withLock { $0.end }, as: UTF8.self) }
 
     private var milliseconds: Int { Int(elapsed / .milliseconds(1)) }
 
-    func append(_ buffer: UnsafeRawBufferPointer) {
+    package func append(_ buffer: UnsafeRawBufferPointer) {
         let now = milliseconds
         let (due, waiting) = state.withLock {
             state -> ((end: [UInt8], bytes: Int)?, [CheckedContinuation<Void, Never>]) in
@@ -98,7 +99,7 @@ final class AttemptLog: Sendable {
         if let due { tell(due.end, due.bytes) }
     }
 
-    func append(_ text: String) { Array(text.utf8).withUnsafeBytes { append($0) } }
+    package func append(_ text: String) { Array(text.utf8).withUnsafeBytes { append($0) } }
 
     private func tell(_ end: [UInt8], _ bytes: Int) {
         guard let line = end.split(separator: UInt8(ascii: "\n")).last(where: { !$0.isEmpty }) else { return }
@@ -108,7 +109,7 @@ final class AttemptLog: Sendable {
     }
 
     /// Writes the output that the masking held back, reports the last line and finishes ``lastLines``.
-    func finishLines() {
+    package func finishLines() {
         let now = milliseconds
         let untold: (end: [UInt8], bytes: Int)? = state.withLock { state in
             state.flush(at: now)
@@ -119,7 +120,7 @@ final class AttemptLog: Sendable {
     }
 
     /// Closes the file. Returns the log's record, and the error if part of the log could not be written.
-    func finish() -> (log: LogRecord?, problem: Errno?) {
+    package func finish() -> (log: LogRecord?, problem: Errno?) {
         let now = milliseconds
         let (kept, problem, waiting) = state.withLock { state in
             state.flush(at: now)
