@@ -124,7 +124,7 @@
         @Test func nodesAreListedWithWhatTheyOffer() async throws {
             let nodes = try await Site().slurm.nodes()
             #expect(nodes.map(\.name).sorted() == ["node1", "node2", "node3", "node4"])
-            #expect(nodes.first { $0.name == "node4" }?.features == ["macos", "arm64"])
+            #expect(nodes.first { $0.name == "node4" }?.features == ["node", "macos", "arm64"])
             #expect(nodes.allSatisfy { $0.cpus == 2 && $0.memory == 1_000 })
         }
 
@@ -197,7 +197,8 @@
             let agent = try StandInAgent()
             _ = try await site.link(agent).start()
             try await agent.expectNothingLeft()
-            #expect(try await site.slurm.cancelLeftovers(of: "test") == [site.request.name])
+            // The agent is the job, so the allocation ends with it.
+            #expect(try await site.slurm.cancelLeftovers(of: "test").isEmpty)
             FaultTable.add("Slurm: the daemon dies (its end of the stream closes)", "nothing left", since: begin)
         }
 
