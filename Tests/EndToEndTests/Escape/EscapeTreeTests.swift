@@ -1,3 +1,4 @@
+import DaemonLog
 import TestBasics
 import Results
 
@@ -22,6 +23,8 @@ import Results
                 let zeros = try await Self.file(of: 120 << 20, in: bench)
                 let huge = try await Self.file(of: 130 << 20, in: bench)
                 try await bench.withDaemon("--tree-limit", "file-size=125") { daemon in
+                    // What is there at the first look is not tested.
+                    try await daemon.event(.baseline)
                     for (number, line) in [(1, bomb), (2, huge), (3, zeros)] {
                         try await Self.change(number, with: line, in: bench)
                     }
