@@ -66,6 +66,8 @@ package enum AgentProgram {
             refuse("it is started by the daemon on the machines that `pipectl machines add` names, not from a terminal")
         }
         forgetCarriedLibraries()
+        // Steps are other users where this one is root, and git in them reads the mirror.
+        _ = umask(0o022)
         do {
             let (input, output) = try takeStandardStreams()
             if let folder = options.connect { try AgentRelay(folder: folder).carry(input: input, output: output) }
