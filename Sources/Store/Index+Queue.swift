@@ -127,9 +127,9 @@ extension Index {
 
     /// Called when the daemon starts, before any run: decides about each run that was running when the daemon ended.
     ///
-    /// ``Recovery`` has the rule. A run of which a step may have acted on the outside world must be checked by a
-    /// person; a run that was being superseded ends as superseded; every other run is queued again, a few times. Call
-    /// ``ArchiveStore/settle(_:)`` before, because a run whose report is in the archive already has its verdict.
+    /// ``Recovery`` has the rule: a run may be queued again, above all one of `goingOn`, whose steps may still run on
+    /// another machine; or it ends as superseded, or for a person to check, if a step may have acted on the outside
+    /// world. Call ``ArchiveStore/settle(_:)`` before: a run whose report is in the archive already has its verdict.
     public func recoverInterrupted(goingOn: Set<RunID> = []) async throws -> [RecoveredRun] {
         let now = now()
         return try await write { db in
