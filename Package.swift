@@ -163,9 +163,17 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "Layers",
+            dependencies: [
+                "CLinux", "Concurrency", "Engine", "Git", "Pipeline", "Results", "Sandbox", "StateFiles", "SystemCalls",
+                "TerminalText",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .target(
             name: "Workspaces",
             dependencies: [
-                "Archive", "CLinux", "Concurrency", "Control", "DaemonLog", "Engine", "Git", "MachinePool", "Pipeline",
+                "Archive", "Concurrency", "Control", "DaemonLog", "Engine", "Git", "Layers", "MachinePool", "Pipeline",
                 "Results", "Sandbox", "StateFiles", "Store", "SystemCalls", "TerminalText", "WorkflowPrograms",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -184,6 +192,7 @@ let package = Package(
         .target(
             name: "Preparing",
             dependencies: [
+                "Layers",
                 "MachinePool",
                 "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "ForgeConnection", "Forges",
                 "Listening", "Git",
@@ -205,6 +214,7 @@ let package = Package(
         .target(
             name: "Running",
             dependencies: [
+                "Layers",
                 "MachinePool",
                 "AgentWork", "Archive", "Concurrency", "Control", "DaemonLog", "Delivery", "Engine", "Evaluating",
                 "Git", "MCP", "Masking", "Pipeline", "Placing", "Preparing", "ProofKeys", "Reports", "Results",
@@ -301,8 +311,8 @@ let package = Package(
         .target(
             name: "MachineAgent",
             dependencies: [
-                "Concurrency", "Engine", "Git", "MachineProtocol", "Pipeline", "Results", "Sandbox", "StateFiles",
-                "SystemCalls",
+                "Concurrency", "Engine", "Git", "Layers", "MachineProtocol", "Pipeline", "Results", "Sandbox",
+                "StateFiles", "SystemCalls",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -310,6 +320,7 @@ let package = Package(
         .target(
             name: "Machines",
             dependencies: [
+                "Layers",
                 "MachinePool",
                 "Concurrency", "Engine", "Git", "MachineProtocol", "Pipeline", "Results", "Sandbox", "SystemCalls",
                 "Workspaces",
@@ -501,6 +512,7 @@ let package = Package(
         .target(
             name: "Client",
             dependencies: [
+                "Layers",
                 "Archive", "Control", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "MachineList",
                 "Pipeline",
                 "Preparing",
@@ -529,6 +541,7 @@ let package = Package(
         .executableTarget(
             name: "pipectl",
             dependencies: [
+                "Layers",
                 "AgentTools", "Archive", "Client", "CommandHelp", "Control", "Daemon", "DaemonLog", "DaemonSettings",
                 "Delivery",
                 "Engine",
@@ -755,7 +768,8 @@ let package = Package(
         .testTarget(
             name: "MachinesTests",
             dependencies: [
-                "Concurrency", "CZstd", "Engine", "Git", "MachineAgent", "MachineProtocol", "Machines", "Masking",
+                "Concurrency", "CZstd", "Engine", "Git", "Layers", "MachineAgent", "MachineProtocol", "Machines",
+                "Masking",
                 "Pipeline", "pipectl-agent", "Results", "Sandbox", "stepinit", "StepSlots", "SystemCalls", "TestBasics",
                 "TestSupport", "Workspaces",
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -797,8 +811,17 @@ let package = Package(
             name: "ControlTests", dependencies: ["Control", "Results", "SystemCalls", "TestBasics", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
+            name: "LayersTests",
+            dependencies: [
+                "CLinux", "Concurrency", "Engine", "Git", "Layers", "Pipeline", "Results", "Sandbox", "StateFiles",
+                "stepinit", "StepSlots", "SystemCalls", "TestBasics", "TestSupport", "WorkflowPrograms",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "WorkspacesTests",
             dependencies: [
+                "Layers",
                 "CLinux", "Concurrency", "DaemonLog", "Engine", "Git", "MachinePool", "Pipeline", "Results", "Sandbox",
                 "StateFiles", "stepinit", "StepSlots", "Store", "SystemCalls", "TestBasics", "TestSupport",
                 "WorkflowPrograms",

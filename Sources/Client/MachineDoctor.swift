@@ -1,3 +1,4 @@
+import Layers
 import Workspaces
 import StateFiles
 import Engine

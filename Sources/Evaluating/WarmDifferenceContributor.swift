@@ -77,11 +77,9 @@ struct WarmDifferenceContributor: ReportContributor {
         }
         log.log(level: hides ? .error : .warning, "run \(report.id) of \(report.workflow) on \(branch): \(message)")
         if report.trust == .merged {
-            let (workflow, repository) = (report.workflow, report.repository)
-            let gone = await snapshots.giveUp {
-                $0.key.workflow == workflow && $0.key.repository == repository && $0.key.branch == branch
-            }
-            message += ". Removed \(gone) warm workspace\(gone == 1 ? "" : "s") of \(workflow) on \(branch)"
+            let line = SnapshotLine(repository: report.repository, workflow: report.workflow, branch: branch)
+            let gone = await snapshots.giveUp(line)
+            message += ". Removed \(gone) warm workspace\(gone == 1 ? "" : "s") of \(line.workflow) on \(branch)"
             if hides { message += " and the proofs made in them" }
         }
         return Finding(

@@ -1,4 +1,5 @@
 import Foundation
+import Layers
 import MachineProtocol
 import StateFiles
 import SystemCalls
@@ -61,6 +62,7 @@ package enum AgentProgram {
 
     /// Serves one run and ends the process.
     package static func run(_ arguments: [String]) async -> Never {
+        if arguments.count == 2, arguments[0] == CheckoutProcess.command { checkOut(arguments[1]) }
         let options = Options(arguments)
         if isatty(0) == 1 {
             refuse("it is started by the daemon on the machines that `pipectl machines add` names, not from a terminal")
@@ -81,6 +83,17 @@ package enum AgentProgram {
         } catch {
             say("\(error)")
             exit(1)
+        }
+    }
+
+    /// Checks out a large commit, as a child of an agent.
+    private static func checkOut(_ request: String) -> Never {
+        do {
+            try endingWithParent { try CheckoutProcess.perform(request) }
+            exit(0)
+        } catch {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            exit(CheckoutProcess.exitCode(for: error))
         }
     }
 

@@ -17,21 +17,25 @@ package struct MachinePlaces: PlaceProvider {
     private let reach: any MachineReach
     /// Whether unmerged code may run where there is no sandbox.
     private let allowsUnsandboxed: Bool
-    private let expected: @Sendable (PreparedRun) async -> Double?
+    /// Decides about snapshots of other machines; nil if they get none.
+    private let snapshots: OtherSnapshots?
+    private let expected: @Sendable (PreparedRun) async -> ExpectedTime?
 
     /// - Parameters:
     ///   - here: Prepares places on the daemon's machine.
-    ///   - expected: How long a run will take, in seconds, if that is known. It is asked only where there are machines to
-    ///     choose from.
+    ///   - expected: How long a run will take, if that is known. It is asked only where there are machines to choose from.
     package init(
         here: any PlaceProvider, placement: Placement, reach: any MachineReach, allowsUnsandboxed: Bool,
-        expected: @escaping @Sendable (PreparedRun) async -> Double? = { _ in nil }
+        snapshots: OtherSnapshots? = nil,
+        expected: @escaping @Sendable (PreparedRun) async -> ExpectedTime? = { _ in nil }
     ) {
         (self.here, self.placement, self.reach) = (here, placement, reach)
-        (self.allowsUnsandboxed, self.expected) = (allowsUnsandboxed, expected)
+        (self.allowsUnsandboxed, self.snapshots, self.expected) = (allowsUnsandboxed, snapshots, expected)
     }
 
     package func skip(_ run: PreparedRun) async { await here.skip(run) }
+
+    package func isWarm(_ run: PreparedRun) async -> Bool { await here.isWarm(run) }
 
     package func end(_ trace: PlaceTrace) async { await reach.end(trace) }
 
@@ -48,18 +52,24 @@ package struct MachinePlaces: PlaceProvider {
         }
         let fitsHere = own.missing(needs).isEmpty
         // Runs for which nobody waits start when the daemon's machine is idle, and take no slot of it.
-        if order.run.run.request.background != nil, fitsHere { return try await place(order, on: own, moves) }
+        let wanted = order.run.run.request.kind.machine
+        if order.run.run.request.background != nil, fitsHere, wanted == nil {
+            return try await place(order, on: own, moves)
+        }
         var excluded: Set<String> = []
         let bound = RemotePlaces.obstacle(to: order.run)
         if let bound, !fitsHere { throw MachinePlaces.unavailable(needs, own, bound) }
-        let seconds = placement.hasOthers ? await expected(order.run) : nil
+        let time = placement.hasOthers ? await expected(order.run) : nil
+        if placement.hasOthers, let line = order.line {
+            placement.note(line, on: own.name, isThere: await here.isWarm(order.run))
+        }
         var refusal: PlaceUnavailable?
         while true {
-            let scope = bound == nil ? MachineScope.allBut(excluded) : .only(own.name)
+            let scope = bound == nil ? wanted.map(MachineScope.only) ?? .allBut(excluded) : .only(own.name)
             let machine: Machine
             do {
                 machine = try await placement.machine(
-                    for: order.waiting(needs, scope, seconds: seconds ?? 60), order.wait)
+                    for: order.waiting(needs, scope, time), order.wait)
             } catch let error as PlaceUnavailable {
                 throw refusal ?? MachinePlaces.explained(error, plan, moves)
             }
@@ -142,7 +152,7 @@ package struct MachinePlaces: PlaceProvider {
         var order = order
         order.needs = needs
         await placement.refresh()
-        let run = order.waiting(needs, .only(trace.machine), seconds: 60)
+        let run = order.waiting(needs, .only(trace.machine), nil)
         do {
             guard let machine = placement.take(trace.machine, for: run) else {
                 throw PlaceNotAdopted(reason: "\(trace.machine) is not in the list of machines any more")
@@ -179,6 +189,11 @@ package struct MachinePlaces: PlaceProvider {
             allowsUnsandboxed: allowsUnsandboxed)
         places.steps = max(machine.cpus / max(machine.slots, 1), order.needs.cpus ?? 1)
         places.connected = { held.take($0) }
+        places.snapshots = snapshots
+        // Which node an allocation will get, nobody knows.
+        if case .ssh = machine.address {
+            places.warmed = { [placement] in placement.note($0.name, on: machine.name, isThere: $1) }
+        }
         let stop = order.wait.stop
         return try await withThrowingTaskGroup(of: (any ProvidedPlace)?.self) { [places] group in
             group.addTask { try await places.provide(order) }
@@ -208,12 +223,29 @@ package struct MachinePlaces: PlaceProvider {
 }
 
 extension PlaceOrder {
-    fileprivate func waiting(_ needs: MachineNeeds, _ scope: MachineScope, seconds: Double) -> WaitingRun {
+    fileprivate func waiting(_ needs: MachineNeeds, _ scope: MachineScope, _ time: ExpectedTime?) -> WaitingRun {
         let request = run.run.request
         return WaitingRun(
-            id: Int(run.run.id), owner: request.repository, needs: needs, scope: scope,
-            snapshot: "\(request.repository)/\(request.workflow)", seconds: seconds)
+            id: Int(run.run.id), owner: request.repository, needs: needs, scope: scope, snapshot: line ?? "",
+            seconds: time?.seconds ?? 60, warmGain: line == nil ? 0 : time?.warmGain ?? 0)
     }
+
+    /// Names the snapshots that the run can start from; nil if it starts from none.
+    fileprivate var line: String? {
+        let request = run.run.request
+        guard let branch = request.branch, !request.beginsFromNothing else { return nil }
+        return SnapshotLine(repository: request.repository, workflow: request.workflow, branch: branch).name
+    }
+}
+
+/// How long a run is expected to take, by earlier runs of its workflow.
+package struct ExpectedTime: Sendable, Equatable {
+    /// Seconds, if it starts fresh.
+    package var seconds: Double
+    /// The seconds that it gains by a snapshot.
+    package var warmGain: Double
+
+    package init(seconds: Double, warmGain: Double = 0) { (self.seconds, self.warmGain) = (seconds, warmGain) }
 }
 
 /// A provided place with something around it.

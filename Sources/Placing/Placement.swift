@@ -187,6 +187,11 @@ package final class Placement: Sendable {
         settle()
     }
 
+    /// Notes whether runs of a line would start from a snapshot on a machine.
+    func note(_ line: String, on machine: String, isThere: Bool) {
+        state.withLock { $0.roster.note(line, on: machine, isThere: isThere) }
+    }
+
     /// Notes that a run waits for a person, or goes on: meanwhile it takes no slot of the daemon's machine.
     package func rest(_ run: RunID, _ rests: Bool) { rest(run, rests, .waitsForPerson) }
 

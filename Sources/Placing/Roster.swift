@@ -175,6 +175,11 @@ struct Roster: Sendable {
     /// Why a run has no machine now; nil if it could have one.
     func obstacle(to run: WaitingRun) -> MachineObstacle? { pool.obstacle(to: run.needs, within: run.scope) }
 
+    /// Notes whether a machine has a snapshot.
+    mutating func note(_ snapshot: String, on machine: String, isThere: Bool) {
+        pool.note(snapshot: snapshot, on: machine, isThere: isThere)
+    }
+
     /// Notes that a run does not wait any more, or has left its machine.
     mutating func remove(_ run: Int, now: Double) {
         guard runs.removeValue(forKey: run) != nil else { return }

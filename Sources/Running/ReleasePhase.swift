@@ -1,3 +1,4 @@
+import Layers
 import DaemonLog
 import Watching
 import Preparing

@@ -32,6 +32,8 @@ package struct RunPipelines: Sendable {
     package let bundle: @Sendable (BundleRequest) async throws -> String
     /// What is known of tasks.
     let tasks: TaskRecords
+    /// How long runs take.
+    let times: RunTimes
     /// Starts runs for agents of tasks while they work.
     let trials: TaskTrials?
     package let log: Logger
@@ -52,6 +54,7 @@ package struct RunPipelines: Sendable {
         self.bundle = bundle
         self.trials = trials
         tasks = TaskRecords(state.index, files: state.folder.taskFiles)
+        times = RunTimes(index: state.index, reports: state.archive)
         self.log = log
     }
 
@@ -77,7 +80,8 @@ package struct RunPipelines: Sendable {
                         sandboxPool: workspaces.sandboxPool),
                     placement: monitor.placement, reach: ListedMachines(state.folder, stepInit: tools.stepInit),
                     allowsUnsandboxed: options.allowsUnsandboxed,
-                    expected: { [index = state.index] in await index.seconds(of: $0) }),
+                    snapshots: OtherSnapshots(provider.snapshots, limit: options.snapshotBytes),
+                    expected: { [times] in await times.time(of: $0) }),
                 secrets: SecretSource(state: state.folder),
                 reviews: ReviewMaterial(index: state.index, reports: state.archive),
                 fixer: FixerWorkspace(
@@ -137,16 +141,5 @@ package struct RunPipelines: Sendable {
         let isUsual = run.request.resumes == nil && run.request.source == nil
         let ready = isUsual ? await workspaces.sandboxPool?.place(for: repository.name) : nil
         return (ready ?? RunDirectories(run, in: state.folder), nil)
-    }
-}
-
-extension Store.Index {
-    /// How long the steps of a run usually take, one after the other; nil if nothing is known.
-    fileprivate func seconds(of run: PreparedRun) async -> Double? {
-        let request = run.run.request
-        guard
-            let times = try? await stepTimes(repository: request.repository, workflow: request.workflow), !times.isEmpty
-        else { return nil }
-        return run.plan.steps.reduce(0) { $0 + (times[$1.name]?.median ?? 0) }
     }
 }

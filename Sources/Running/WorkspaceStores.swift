@@ -18,7 +18,8 @@ package final class WorkspaceStores: Sendable {
         self.log = log
         let found = RetainedWorkspaceStore.find(in: folder.retained, snapshots: folder.snapshots)
         snapshots = SnapshotStore(
-            folder: folder.snapshots, limit: options.snapshotBytes, log: log,
+            folder: folder.snapshots, record: folder.path + "/wrong-snapshots.json", limit: options.snapshotBytes,
+            log: log,
             held: found.flatMap { $0.folders(below: folder.snapshots) })
         retained = RetainedWorkspaceStore(
             folder: folder.retained, lifetime: options.keepFailed, limit: options.retainedBytes, found: found,

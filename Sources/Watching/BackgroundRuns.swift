@@ -9,18 +9,26 @@ import WorkflowPrograms
 /// Runs for idle time: they make new snapshots, and check that warm workspaces give the same verdicts.
 extension RunRequest {
     /// A run of the workflow on the branch itself, from whose workspace changes into the branch then start.
+    ///
+    /// - Parameter machine: The machine that is to have the snapshot; nil for the one that the run gets.
     package static func warmUp(
-        _ workflow: String, repository: String, branch: String, commit: String, definition: String
+        _ workflow: String, repository: String, branch: String, commit: String, definition: String,
+        on machine: String? = nil
     ) -> RunRequest {
-        background(.warmUp(isMissed: false), workflow, repository, branch, commit, definition, nonce: "refresh")
+        background(
+            .warmUp(isMissed: false, on: machine), workflow, repository, branch, commit, definition,
+            nonce: "refresh" + (machine.map { " on \($0)" } ?? ""))
     }
 
-    package static func warmUp(_ key: SnapshotKey, commit: String) -> RunRequest {
-        warmUp(key.workflow, repository: key.repository, branch: key.branch, commit: commit, definition: commit)
+    package static func warmUp(_ wanted: MissedSnapshot) -> RunRequest {
+        let (key, commit) = (wanted.key, wanted.commit)
+        return warmUp(
+            key.workflow, repository: key.repository, branch: key.branch, commit: commit, definition: commit,
+            on: wanted.machine)
     }
 
     /// A fresh run of a snapshot's tree; each time that it is due it is another run.
-    package static func cleanBuild(of base: Snapshot, time: Int) -> RunRequest {
+    package static func cleanBuild(of base: SnapshotFacts, time: Int) -> RunRequest {
         background(
             .cleanBuild(of: base.isClean ? nil : base.run, hasFailed: false), base.key.workflow, base.key.repository,
             base.key.branch, base.commit, base.commit,
@@ -42,7 +50,9 @@ extension RunRequest {
         var request = RunRequest(
             repository: repository, workflow: workflow, event: .push, ref: "refs/heads/\(branch)", branch: branch,
             head: commit, definitionCommit: definition, kind: kind, nonce: nonce, subject: "", concurrency: .latestOnly)
-        request.subject = "\(request.background?.rawValue ?? "run") of \(branch)"
+        // Runs of one subject take one another's place, which those for two machines must not.
+        request.subject =
+            "\(request.background?.rawValue ?? "run") of \(branch)" + (kind.machine.map { " on \($0)" } ?? "")
         return request
     }
 }

@@ -1,3 +1,4 @@
+package import Layers
 package import Sandbox
 package import Results
 import Store

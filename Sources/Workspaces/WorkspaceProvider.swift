@@ -1,3 +1,4 @@
+package import Layers
 import DaemonLog
 package import Results
 import Store

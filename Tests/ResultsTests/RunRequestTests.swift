@@ -32,6 +32,7 @@ import Testing
         ),
         (#""isMissed":true,"nonce":"refresh","upkeep":"refresh""#, .warmUp(isMissed: true)),
         (#""nonce":"refresh","upkeep":"refresh""#, .warmUp(isMissed: false)),
+        (#""machine":"mini","nonce":"refresh on mini","upkeep":"refresh""#, .warmUp(isMissed: false, on: "mini")),
         (
             #""nonce":"clean room after run 9","upkeep":"cleanRoom","warmFailed":true,"warmRun":9"#,
             .cleanBuild(of: 9, hasFailed: true)

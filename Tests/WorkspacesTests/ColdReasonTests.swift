@@ -9,10 +9,11 @@ import Testing
         SnapshotKey(repository: "app", workflow: workflow, branch: "main", definition: definition, tools: tools)
     }
 
-    private func base(_ key: SnapshotKey, plan: String? = "p", at: Date = Date(timeIntervalSince1970: 1)) -> Snapshot {
-        Snapshot(
-            key: key, plan: plan, folder: "12-x", run: 12, commit: "c", tree: "t", layers: [], index: "", bytes: 0,
-            createdAt: at, cleanAt: at, isClean: true)
+    private func base(_ key: SnapshotKey, plan: String? = "p", at: Date = Date(timeIntervalSince1970: 1))
+        -> SnapshotFacts
+    {
+        SnapshotFacts(
+            key: key, plan: plan, run: 12, commit: "c", tree: "t", createdAt: at, cleanAt: at, isClean: true)
     }
 
     @Test func `an edit that leaves the steps as they are leaves the workspace warm`() {
@@ -26,6 +27,8 @@ import Testing
 
     @Test func `the reason names what changed and since which run`() {
         #expect(ColdReason.text([], for: key(), plan: nil) == "there is no warm workspace of main yet")
+        #expect(
+            ColdReason.text([], for: key(), plan: nil, on: "mini") == "there is no warm workspace of main on mini yet")
         #expect(ColdReason.text([base(key())], for: key("e"), plan: "q") == "workflows/ changed since run 12")
         #expect(
             ColdReason.text([base(key())], for: key(tools: "u"), plan: "p")

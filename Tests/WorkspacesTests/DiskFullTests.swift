@@ -1,3 +1,4 @@
+@testable import Layers
 import Workspaces
 import Engine
 import Foundation

@@ -5,12 +5,13 @@ import Logging
 import Sandbox
 import StateFiles
 import TestBasics
+import TestSupport
 import Testing
 
 @testable import Workspaces
 
 /// Sandboxes that are started in advance for the next runs of a repository.
-@Suite(.enabled(if: LayerGround.isPossible, "nothing can be mounted here"), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: Overlays.isPossible, "nothing can be mounted here"), .timeLimit(.minutes(2)))
 struct SandboxPoolTests {
     private struct Ground: Sendable {
         let state: StateFolder

@@ -3,6 +3,7 @@ import StateFiles
 import Results
 import Foundation
 import Git
+import Layers
 import Logging
 import Testing
 
@@ -41,11 +42,13 @@ struct SnapshotStoreTests {
             }
             let digits = String(run, radix: 16)
             return Snapshot(
-                key: key, folder: "\(run)-1", run: run, commit: String(repeating: "a", count: 40),
-                tree: String(repeating: "0", count: 40 - digits.count) + digits,
-                layers: own + (below?.layers ?? []), index: "\(place)/index", bytes: bytes,
-                createdAt: Date(timeIntervalSince1970: Double(run)), cleanAt: Date(timeIntervalSince1970: 0),
-                isClean: below == nil, boot: Boot.id)
+                SnapshotFacts(
+                    key: key, run: run, commit: String(repeating: "a", count: 40),
+                    tree: String(repeating: "0", count: 40 - digits.count) + digits,
+                    createdAt: Date(timeIntervalSince1970: Double(run)), cleanAt: Date(timeIntervalSince1970: 0),
+                    isClean: below == nil),
+                folder: "\(run)-1", layers: own + (below?.layers ?? []), index: "\(place)/index", bytes: bytes,
+                boot: Boot.id)
         }
 
         var names: Set<String> {
@@ -122,8 +125,8 @@ struct SnapshotStoreTests {
         try await withFolder { shelf in
             let store = shelf.store()
             var future = try shelf.make(1)
-            future.createdAt = Date(timeIntervalSinceNow: 86_400)
-            future.key.definition = "other"
+            future.facts.createdAt = Date(timeIntervalSinceNow: 86_400)
+            future.facts.key.definition = "other"
             try await store.add(future)
             try await store.add(shelf.make(2))
             try await store.add(shelf.make(3))
@@ -151,7 +154,7 @@ struct SnapshotStoreTests {
             let wrong = try shelf.make(1)
             try await store.add(wrong)
             let use = await take(store, like: 1)
-            #expect(await store.giveUp { $0.run == 1 } == 1)
+            #expect(await store.giveUp(SnapshotStoreTests.key.line) == 1)
             let above = try shelf.make(2, over: wrong)
             await #expect(throws: (any Error).self) { try await store.add(above) }
             try await store.add(shelf.make(3))
@@ -225,7 +228,7 @@ struct SnapshotStoreTests {
         try await withFolder { shelf in
             let store = shelf.store()
             var future = try shelf.make(1)
-            future.createdAt = Date(timeIntervalSinceNow: 3_600)
+            future.facts.createdAt = Date(timeIntervalSinceNow: 3_600)
             try await store.add(future)
             #expect(await take(store, like: 1) == nil)
             #expect(await !store.has(SnapshotStoreTests.key))

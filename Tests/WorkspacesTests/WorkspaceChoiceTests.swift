@@ -79,7 +79,7 @@ import Testing
         let workspaces = SnapshotWorkspaces(
             store: SnapshotStore(folder: "/none", limit: 0, log: log), tools: "swift", isPossible: isPossible,
             missed: { missed.add($0) }, log: log)
-        return (await workspaces.leaving(run, isWhole: isWhole), missed.all)
+        return (workspaces.leaving(run, isWhole: isWhole), missed.all)
     }
 
     @Test func `a whole run of merged code leaves a snapshot`() async throws {

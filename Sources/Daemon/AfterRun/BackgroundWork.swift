@@ -87,9 +87,15 @@ actor BackgroundWork: RunListener {
 
     /// Requests a snapshot again if the one of an earlier run was lost.
     private func refresh(_ wanted: MissedSnapshot) async {
+        if let machine = wanted.machine {
+            // Once for each commit: the next one is tried whatever became of this one.
+            guard !snapshots.elsewhere.has(wanted.key, at: wanted.commit, on: machine) else { return }
+            await enqueue(.warmUp(wanted))
+            return
+        }
         guard await !snapshots.has(wanted.key, at: wanted.commit) else { return }
         let room = freeBytes()
-        var request = RunRequest.warmUp(wanted.key, commit: wanted.commit)
+        var request = RunRequest.warmUp(wanted)
         let isMissed = await !snapshots.has(wanted.key)
         request.kind = .warmUp(isMissed: isMissed)
         if isMissed { missed.mayWait = true }
@@ -112,7 +118,8 @@ actor BackgroundWork: RunListener {
         while !Task.isCancelled {
             await snapshots.flush()
             var known: Set<SnapshotKey> = []
-            for snapshot in await snapshots.all where known.insert(snapshot.key).inserted {
+            for snapshot in await snapshots.all.map(\.facts) + snapshots.elsewhere.all
+            where known.insert(snapshot.key).inserted {
                 let age = Duration.seconds(Date().timeIntervalSince(snapshot.cleanAt))
                 // A snapshot with a time in the future shows that the clock was set back.
                 if age >= interval || age < .seconds(-3_600) {

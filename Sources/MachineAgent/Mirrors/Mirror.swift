@@ -1,5 +1,6 @@
 import Foundation
 import Git
+import Layers
 import MachineProtocol
 import Sandbox
 
@@ -167,26 +168,18 @@ struct Mirror: Sendable {
         }
     }
 
-    private static func problem(_ problem: GitError, _ held: Held) -> MachineProblem {
-        if let code = problem.systemError {
-            return .other("the mirror \(held.path): \(String(cString: strerror(code)))")
+    /// What an error of reading a mirror means: without a code of the system, something in it is damaged or missing.
+    static func problem(_ problem: any Error, _ held: Held) -> any Error {
+        let code: Int32?
+        switch problem {
+        case let problem as GitError: code = problem.systemError
+        case let problem as CheckoutProblem: code = problem.systemError
+        default: return problem
         }
-        return .mirror("the mirror \(held.path): \(problem)")
+        if let code { return MachineProblem.other("the mirror \(held.path): \(String(cString: strerror(code)))") }
+        return MachineProblem.mirror("the mirror \(held.path): \(problem)")
     }
 
-    /// Checks the commit out into a folder that does not exist yet.
-    ///
-    /// - Returns: The mirror, which the workspace borrows objects from.
-    func checkOut(_ commit: OID, into workspace: String) throws -> Held {
-        let held = try hold()
-        do {
-            try Repository(opening: held.path).checkout(commit, into: workspace)
-            // It counts as used now.
-            _ = utimes("\(held.path)/\(Mirror.tips)/\(commit.hex)", nil)
-            return held
-        } catch let problem {
-            try? FolderRemoval.remove(workspace)
-            throw Mirror.problem(problem, held)
-        }
-    }
+    /// Notes that a run uses a commit now.
+    static func touch(_ commit: OID, _ held: Held) { _ = utimes("\(held.path)/\(Mirror.tips)/\(commit.hex)", nil) }
 }

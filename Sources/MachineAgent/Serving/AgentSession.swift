@@ -2,10 +2,12 @@ import Concurrency
 import Engine
 import Foundation
 import Git
+import Layers
 import MachineProtocol
 import Pipeline
 import Results
 import Sandbox
+import StateFiles
 import Synchronization
 import SystemPackage
 
@@ -27,6 +29,10 @@ final class AgentSession: Sendable {
         var leaving: Exchange?
         /// Whether the place of a lasting agent was open and is closed.
         var isDone = false
+        /// Whether the place was closed and every process of the run has ended: then the workspace may be kept.
+        var isAllEnded = false
+        /// How workspaces are layered here, if the daemon has asked for snapshots and that is possible.
+        var layering: Layering?
         /// Those who wait for the end of the place or of an attempt.
         var stops: [Int: StopSignal] = [:]
         var nextStop = 0
@@ -39,9 +45,14 @@ final class AgentSession: Sendable {
     /// A workspace, with what it needs as long as it exists.
     private struct Made: Sendable {
         let place: LocalPlace
+        let workspace: Workspace
+        let commit: OID
         let mirror: Mirror.Held
         let user: RunUser
         let caches: RunCaches
+        /// Where the workspace may be kept as a snapshot, and the one that it lies over.
+        var snapshots: SnapshotFolder?
+        var below: SnapshotFolder.Use?
     }
 
     /// The place while it is open, for whoever asked for it last.
@@ -89,6 +100,7 @@ final class AgentSession: Sendable {
         }
         // Its locks are held until its files are gone.
         defer { withExtendedLifetime(made) {} }
+        await made?.workspace.close()
         let isRemoved = (try? await onOwnThread { [run] in try FolderRemoval.remove(run.path) }) != nil
         if let leaving { reply(leaving, MachineReply<Done>.value(Done())) }
         return isRemoved
@@ -113,11 +125,9 @@ final class AgentSession: Sendable {
                 try self.mirror(name).renew()
                 return Done()
             }
-        case .workspace(let order):
-            await blocking(exchange) {
-                try self.makeWorkspace(order)
-                return Done()
-            }
+        case .snapshots(let place): await answering(exchange) { try await self.snapshots(place) }
+        case .workspace(let order): await answering(exchange) { try await self.makeWorkspace(order) }
+        case .keep(let order): await answering(exchange) { try await self.keep(order) }
         case .open(let plan): await open(plan, exchange)
         case .run(let order): await leave == nil ? attempt(order, exchange) : keep(order, exchange)
         case .resume: reply(exchange, resumed())
@@ -207,24 +217,96 @@ final class AgentSession: Sendable {
 
     // MARK: The run
 
-    private func makeWorkspace(_ order: WorkspaceOrder) throws {
+    private func makeWorkspace(_ order: WorkspaceOrder) async throws -> MadeWorkspace {
         let isNew = state.withLock { $0.made == nil && !$0.isOver }
         guard isNew else { throw MachineProblem.other("the run has a workspace already") }
         if order.needsSandbox, service.sandbox.sandbox == nil {
             throw MachineProblem.noSandbox(service.sandbox.obstacle ?? "there is no sandbox")
         }
-        let mirror = try mirror(order.repository).checkOut(try AgentSession.id(order.commit), into: run.workspace)
+        let commit = try AgentSession.id(order.commit)
+        let mirror = try await onOwnThread { try self.mirror(order.repository).hold() }
         let user = try RunUser(in: service.folder)
-        var place = LocalPlace(
-            workspace: FilePath(run.workspace), folder: FilePath(run.place), stepInit: FilePath(service.stepInit))
-        place.controlGroups = service.sandbox.controlGroups
         let caches = try RunCaches(order, user: user.user, in: service.folder)
+        let snapshots = try order.snapshots.map { try SnapshotFolder($0.place, in: service.folder.snapshots) }
+        let below = try await onOwnThread {
+            snapshots?.remove(order.snapshots?.unwanted ?? [])
+            return order.snapshots?.name.flatMap { snapshots?.use($0) }
+        }
+        let workspace: Workspace
+        do {
+            workspace = try await Workspace.make(
+                at: run.workspace, commit: commit, store: mirror.path, base: below?.record.source, user: user.user,
+                keepsLayers: order.snapshots?.isKept ?? false,
+                layering: snapshots == nil ? nil : state.withLock { $0.layering })
+            Mirror.touch(commit, mirror)
+        } catch {
+            try? await Workspace.remove(run.workspace)
+            throw Mirror.problem(error, mirror)
+        }
+        var place = LocalPlace(
+            workspace: FilePath(workspace.path), folder: FilePath(run.place), stepInit: FilePath(service.stepInit))
+        place.workspaceMount = workspace.mount
+        place.controlGroups = service.sandbox.controlGroups
         if let sandbox = service.sandbox.sandbox {
             place.runSandbox = RunSandbox(
                 sandbox: sandbox, user: user.user, mounts: [SandboxMount(mirror.objects, isOptional: true)],
                 caches: caches.mounts)
         }
-        state.withLock { $0.made = Made(place: place, mirror: mirror, user: user, caches: caches) }
+        let made = Made(
+            place: place, workspace: workspace, commit: commit, mirror: mirror, user: user, caches: caches,
+            snapshots: snapshots, below: below)
+        state.withLock { $0.made = made }
+        return MadeWorkspace(
+            isWarm: workspace.isOverBase,
+            problem: workspace.problem ?? (order.snapshots?.name != nil && below == nil ? "it is gone" : nil))
+    }
+
+    // MARK: Snapshots
+
+    /// The snapshots that this machine has, if it can have any.
+    private func snapshots(_ place: SnapshotPlace) async throws -> KeptSnapshots {
+        let tools = MachineImage.words(with: ThisMachine.program("swiftc"))
+        do {
+            let layering = try await service.sandbox.layering(stepInit: service.stepInit, in: run.path)
+            state.withLock { $0.layering = layering }
+        } catch {
+            return KeptSnapshots(obstacle: "\(error)", tools: tools, snapshots: [])
+        }
+        let folder = try SnapshotFolder(place, in: service.folder.snapshots)
+        return KeptSnapshots(tools: tools, snapshots: try await onOwnThread { folder.infos() })
+    }
+
+    /// Keeps the run's workspace as a snapshot. It is of no use to the run afterwards.
+    private func keep(_ order: KeepOrder) async throws -> KeptSnapshot {
+        let made = state.withLock { state in
+            defer { state.isAllEnded = false }
+            // A process that is still alive may write to the layers.
+            return state.isAllEnded && !state.isOver ? state.made : nil
+        }
+        guard let made, let folder = made.snapshots, made.workspace.upper != nil else {
+            throw MachineProblem.other("there is no workspace that could be kept")
+        }
+        guard order.note.count <= KeepOrder.mostBytes else { throw MachineProblem.other("the note is too long") }
+        let free = DiskSpace.free(at: folder.root) ?? .max
+        guard free >= SnapshotFolder.leastFree else {
+            throw MachineProblem.other("\(free >> 20) MiB are free on its disk, and 2 GiB are needed")
+        }
+        await made.workspace.close()
+        let place = try folder.makePlace()
+        do {
+            let store = made.mirror.path
+            let tree = try await withRepository(at: store) { try $0.treeID(of: made.commit) }
+            let sealed = try await made.workspace.seal(
+                into: place.path, tree: tree, store: store, results: order.results.compactMap { try? Glob($0) })
+            guard let sealed else { throw MachineProblem.other("its files are in a plain folder") }
+            try await onOwnThread {
+                try folder.add(sealed, tree: tree, note: order.note, at: place, limit: max(order.limit, 0))
+            }
+            return KeptSnapshot(bytes: sealed.bytes)
+        } catch {
+            try? await onOwnThread { try FolderRemoval.remove(place.path) }
+            throw error
+        }
     }
 
     private enum OpenRole {
@@ -275,6 +357,7 @@ final class AgentSession: Sendable {
                 await waitForAttempts()
                 state.withLock { $0.open = nil }
             }
+            state.withLock { $0.isAllEnded = closed.isAllEnded }
             result = .value(ClosedPlace(isAllEnded: closed.isAllEnded))
         } catch {
             result = .problem(MachineProblem(error))
@@ -420,6 +503,15 @@ final class AgentSession: Sendable {
         do {
             let value = try await onOwnThread(body)
             reply(exchange, .value(value))
+        } catch {
+            reply(exchange, MachineReply<Value>.problem(MachineProblem(error)))
+        }
+    }
+
+    /// Does asynchronous work, and replies with what it returns or throws.
+    private func answering<Value: Sendable & Codable>(_ exchange: Exchange, _ body: () async throws -> Value) async {
+        do {
+            reply(exchange, .value(try await body()))
         } catch {
             reply(exchange, MachineReply<Value>.problem(MachineProblem(error)))
         }

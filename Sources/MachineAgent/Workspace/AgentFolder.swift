@@ -7,7 +7,8 @@ import Sandbox
     import Darwin
 #endif
 
-/// Where an agent keeps its files: mirrors, caches and stored outputs, which outlive it, and a folder for its run.
+/// Where an agent keeps its files: mirrors, caches, stored outputs and snapshots, which outlive it, and a folder for its
+/// run.
 package struct AgentFolder: Sendable {
     package let path: String
 
@@ -19,11 +20,12 @@ package struct AgentFolder: Sendable {
     var caches: String { "\(path)/caches" }
     var runs: String { "\(path)/runs" }
     var users: String { "\(path)/users" }
+    var snapshots: String { "\(path)/snapshots" }
 
     /// Creates the folders, and removes the runs of agents that have ended.
     func prepare() throws {
         let files = FileManager.default
-        for made in [path, mirrors, outputs, caches, runs, users] {
+        for made in [path, mirrors, outputs, caches, runs, users, snapshots] {
             try files.createDirectory(
                 atPath: made, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o711])
         }

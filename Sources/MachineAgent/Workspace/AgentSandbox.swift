@@ -1,4 +1,5 @@
 import Foundation
+import Layers
 import MachineProtocol
 import Sandbox
 
@@ -18,6 +19,15 @@ struct AgentSandbox: Sendable {
         } catch { found.obstacle = "\(error)" }
         found.controlGroups = try? await ControlGroups.find()
         return found
+    }
+
+    /// How workspaces are layered on this machine.
+    ///
+    /// - Throws: Why they can't be.
+    func layering(stepInit: String, in folder: String) async throws -> Layering {
+        try await Layering.find(
+            stepInit: stepInit, sandbox: sandbox,
+            users: StepUsers(seed: "\(ProcessInfo.processInfo.processIdentifier)"), in: folder)
     }
 
     /// In words, for the greeting.

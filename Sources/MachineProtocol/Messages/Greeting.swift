@@ -1,6 +1,6 @@
 /// The version of the messages. Both sides must have the same one.
 package enum MachineProtocolVersion {
-    package static let current = 3
+    package static let current = 4
 }
 
 /// What the daemon says first.

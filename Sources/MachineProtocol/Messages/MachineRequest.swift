@@ -9,8 +9,12 @@ package enum MachineRequest: Sendable, Codable {
     case pack(repository: String, commit: String)
     /// Puts the mirror aside, which is damaged, and begins an empty one. Reply: ``Done``.
     case newMirror(String)
-    /// Makes the run's workspace. Reply: ``Done``.
+    /// Which snapshots the machine has for runs like this one. Reply: ``KeptSnapshots``.
+    case snapshots(SnapshotPlace)
+    /// Makes the run's workspace. Reply: ``MadeWorkspace``.
     case workspace(WorkspaceOrder)
+    /// Keeps the workspace as a snapshot, after the place was closed. Reply: ``KeptSnapshot``.
+    case keep(KeepOrder)
     /// Opens the place for the steps of a plan. The agent notes ``OpenedPlace``; the daemon notes ``Done`` after the last
     /// step. Reply: ``ClosedPlace``. A lasting agent keeps the place open when the connection ends, and a later
     /// connection asks for it by the same request.
@@ -62,13 +66,19 @@ package struct WorkspaceOrder: Sendable, Codable {
     package var caches: [String]
     /// Whether the run may write to them.
     package var writesCaches: Bool
+    /// Nil if the run neither starts from a snapshot nor becomes one.
+    package var snapshots: SnapshotUseOrder?
 
-    package init(repository: String, commit: String, needsSandbox: Bool, caches: [String], writesCaches: Bool) {
+    package init(
+        repository: String, commit: String, needsSandbox: Bool, caches: [String], writesCaches: Bool,
+        snapshots: SnapshotUseOrder? = nil
+    ) {
         self.repository = repository
         self.commit = commit
         self.needsSandbox = needsSandbox
         self.caches = caches
         self.writesCaches = writesCaches
+        self.snapshots = snapshots
     }
 }
 

@@ -23,19 +23,16 @@ package struct CommitTransfer: Sendable {
 
     /// Makes the workspace of an order, and sends first what the mirror lacks. A mirror that turns out to be damaged is
     /// replaced once, by one that gets everything.
-    package func makeWorkspace(_ order: WorkspaceOrder, on machine: MachineClient) async throws {
+    @discardableResult
+    package func makeWorkspace(_ order: WorkspaceOrder, on machine: MachineClient) async throws -> MadeWorkspace {
         do {
             try await complete(machine)
-            try await ask(.workspace(order), machine)
+            return try await onOwnThread { try machine.ask(.workspace(order)) }
         } catch MachineProblem.mirror {
-            try await ask(.newMirror(mirror), machine)
+            try await onOwnThread { [mirror] in _ = try machine.ask(.newMirror(mirror), Done.self) }
             try await complete(machine)
-            try await ask(.workspace(order), machine)
+            return try await onOwnThread { try machine.ask(.workspace(order)) }
         }
-    }
-
-    private func ask(_ request: MachineRequest, _ machine: MachineClient) async throws {
-        try await onOwnThread { _ = try machine.ask(request, Done.self) }
     }
 
     private func complete(_ machine: MachineClient) async throws {

@@ -24,6 +24,10 @@ package struct RemotePlaces: PlaceProvider {
     package var steps: Int?
     /// Called with each connection.
     package var connected: @Sendable (MachineClient) -> Void = { _ in }
+    /// Decides about the snapshots of the machine; nil if it gets none.
+    package var snapshots: OtherSnapshots?
+    /// Called with whether runs of a line would start from a snapshot there, whenever that is known.
+    package var warmed: @Sendable (SnapshotLine, Bool) -> Void = { _, _ in }
 
     package init(link: any AgentLink, machine: String, allowsUnsandboxed: Bool) {
         (self.link, self.machine, self.allowsUnsandboxed) = (link, machine, allowsUnsandboxed)
@@ -37,20 +41,23 @@ package struct RemotePlaces: PlaceProvider {
         if let trace = order.wait.adopts { return try await adopt(trace, lifetime) }
         let client = try await MachineClient.connect(link, machine: machine, lifetime: lifetime, silence: silence)
         connected(client)
+        var snapshots = SnapshotPart(warmed: warmed)
         do {
             let run = order.run
             let name = RemotePlaces.mirror(of: run.repository)
             let request = run.run.request
             let isOwnWork = request.change == nil && request.ref.isEmpty
             let isMerged = run.trust == .merged
-            try await CommitTransfer(
+            await snapshots.choose(order, self.snapshots, mirror: name, on: client)
+            let made = try await CommitTransfer(
                 store: run.repository.store, mirror: name, commit: run.commit, folder: order.directories.folder
             ).makeWorkspace(
                 WorkspaceOrder(
                     repository: name, commit: run.commit.hex,
                     needsSandbox: !isMerged && !isOwnWork && !allowsUnsandboxed,
                     caches: run.plan.steps.flatMap(\.caches).map(\.name),
-                    writesCaches: isMerged && request.background == nil), on: client)
+                    writesCaches: isMerged && request.background == nil, snapshots: snapshots.order), on: client)
+            snapshots.take(made)
         } catch {
             await client.end()
             if case MachineProblem.noSandbox(let reason) = error {
@@ -59,7 +66,7 @@ package struct RemotePlaces: PlaceProvider {
             }
             throw (error as? MachineProblem)?.error ?? error
         }
-        return provided(client)
+        return provided(client, snapshots)
     }
 
     /// Finds a lasting agent again, which has the workspace already.
@@ -73,11 +80,13 @@ package struct RemotePlaces: PlaceProvider {
             await client.end()
             throw (error as? MachineProblem)?.error ?? error
         }
-        return provided(client)
+        // What an earlier life of the daemon chose is not known any more.
+        return provided(client, SnapshotPart(warmed: warmed))
     }
 
-    private func provided(_ client: MachineClient) -> any ProvidedPlace {
-        ProvidedRemotePlace(machine: client, link: link, steps: steps ?? client.greeting.cores)
+    private func provided(_ client: MachineClient, _ snapshots: SnapshotPart) -> any ProvidedPlace {
+        ProvidedRemotePlace(
+            machine: client, link: link, steps: steps ?? client.greeting.cores, snapshots: snapshots)
     }
 
     package func skip(_ run: PreparedRun) async {}
@@ -111,49 +120,4 @@ package struct RemotePlaces: PlaceProvider {
         return "r" + String(letters.prefix(40)) + "-"
             + BytesDigest.sha256(Array("\(host)\n\(repository.store)".utf8)).prefix(16)
     }
-}
-
-/// A place on another machine that a run has.
-private struct ProvidedRemotePlace: ProvidedPlace {
-    let machine: MachineClient
-    let link: any AgentLink
-    let steps: Int
-
-    var place: any RunPlace { RemotePlace(machine: machine) }
-    var workspaceView: String? { nil }
-    var resumption: Resumption? { nil }
-    var findings: [Finding] { [] }
-    var delaysNextRun: Bool { false }
-
-    var trace: PlaceTrace? { machine.trace.map { PlaceTrace(machine: machine.machine, agent: $0) } }
-
-    func close(hasPassed: Bool, isAllEnded: Bool) async -> any FinishedPlace {
-        let lost = await machine.end(keepsLost: true)
-        return FinishedRemotePlace(
-            machine: machine.machine, lost: lost, trace: lost == nil ? nil : trace, link: link, isAllEnded: isAllEnded)
-    }
-
-    func abandon() async { await machine.end() }
-
-    /// The run's share of the processors there.
-    var elsewhere: OtherMachine? {
-        let greeting = machine.greeting
-        return OtherMachine(
-            name: machine.machine, steps: max(steps, 1),
-            traits: [greeting.platform, greeting.architecture, greeting.sandbox ?? "none"])
-    }
-}
-
-/// What is left of a place on another machine: nothing, since the agent removes its files; or a lasting agent, if its
-/// connection was lost.
-private struct FinishedRemotePlace: FinishedPlace {
-    let machine: String?
-    let lost: String?
-    let trace: PlaceTrace?
-    let link: any AgentLink
-    let isAllEnded: Bool
-    var base: Report.Base? { nil }
-    var cold: String? { nil }
-    var resumed: RunID? { nil }
-    func release(_ report: Report?) async { if let trace { await link.end(trace.agent) } }
 }

@@ -1,3 +1,4 @@
+import Layers
 import ProofKeys
 import Workspaces
 import Engine

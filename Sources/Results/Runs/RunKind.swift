@@ -8,8 +8,9 @@ public enum RunKind: Sendable, Equatable {
     case manual
     /// Somebody asked to repeat an earlier run.
     case rerun(Rerun)
-    /// Makes the snapshot that runs of changes start from. `isMissed`: queued ones have none until it has ended.
-    case warmUp(isMissed: Bool)
+    /// Makes the snapshot that runs of changes start from, on the machine that is named. `isMissed`: queued ones have none
+    /// until it has ended.
+    case warmUp(isMissed: Bool, on: String? = nil)
     /// Builds merged code from nothing, to see that the verdict is the same as in a warm workspace.
     ///
     /// `of` is the run of the same tree that it is compared with, nil where that one started from nothing, too;
@@ -54,6 +55,11 @@ public enum BackgroundRun: String, Sendable, Codable {
     case cleanBuild = "cleanRoom"
     case bisect
     case flakeProbe = "learn"
+}
+
+extension RunKind {
+    /// The machine that it is for; nil if any will do.
+    package var machine: String? { if case .warmUp(_, let machine) = self { machine } else { nil } }
 }
 
 /// How a run differs from others of its kind, as requested.

@@ -7,7 +7,8 @@ extension RunRequest: Codable {
         case repository, workflow, event, ref, branch, head, definitionCommit, previous, change, mergedChanges
         case parameters, onlySteps, onlyTests, nonce, subject, concurrency, runsAtMostOnce, source
         case refusesProofs, isForeground, isClean, isForAgent, askedBy
-        case kind, rerunOf, origin, repetition, resumes, upkeep, isMissed, warmRun, warmFailed, learning, fix, landing,
+        case kind, rerunOf, origin, repetition, resumes, upkeep, isMissed, machine, warmRun, warmFailed, learning, fix,
+            landing,
             task
     }
 
@@ -51,7 +52,10 @@ extension RunRequest: Codable {
         if let role = try values.decodeIfPresent(TaskRole.self, forKey: .task) { return .task(role) }
         if let changes = try values.decodeIfPresent([MergedChange].self, forKey: .landing) { return .landing(changes) }
         switch try values.decodeIfPresent(BackgroundRun.self, forKey: .upkeep) {
-        case .warmUp: return .warmUp(isMissed: try values.decodeIfPresent(Bool.self, forKey: .isMissed) ?? false)
+        case .warmUp:
+            return .warmUp(
+                isMissed: try values.decodeIfPresent(Bool.self, forKey: .isMissed) ?? false,
+                on: try values.decodeIfPresent(String.self, forKey: .machine))
         case .cleanBuild:
             return .cleanBuild(
                 of: try values.decodeIfPresent(RunID.self, forKey: .warmRun),
@@ -116,7 +120,9 @@ extension RunRequest: Codable {
             try values.encode(rerun.of, forKey: .rerunOf)
             try values.encode(rerun.origin, forKey: .origin)
             try values.encode(rerun.number, forKey: .repetition)
-        case .warmUp(let isMissed): try values.encode(flag: isMissed, forKey: .isMissed)
+        case .warmUp(let isMissed, let machine):
+            try values.encode(flag: isMissed, forKey: .isMissed)
+            try values.encodeIfPresent(machine, forKey: .machine)
         case .cleanBuild(let run, let hasFailed):
             try values.encodeIfPresent(run, forKey: .warmRun)
             try values.encode(flag: hasFailed, forKey: .warmFailed)

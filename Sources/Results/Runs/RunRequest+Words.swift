@@ -10,6 +10,7 @@ extension RunRequest {
             return "change\(landing.count == 1 ? "" : "s") \(names) in the merge queue of \(change.target)"
         }
         if let change { return "change \(change.name) into \(change.target)" }
+        if case .warmUp(_, let machine?) = kind { return "warm-up of \(branch ?? ref) on \(machine)" }
         switch background {
         case .warmUp: return "warm-up of \(branch ?? ref)"
         case .cleanBuild: return "clean build of \(branch ?? ref)"

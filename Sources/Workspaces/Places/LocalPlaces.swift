@@ -1,3 +1,4 @@
+import Layers
 import Engine
 import MachinePool
 import Pipeline
@@ -50,7 +51,9 @@ package struct LocalPlaces: PlaceProvider {
         }
     }
 
-    package func skip(_ run: PreparedRun) async { _ = await workspaces.snapshots.leaving(run, isWhole: false) }
+    package func skip(_ run: PreparedRun) async { _ = workspaces.snapshots.leaving(run, isWhole: false) }
+
+    package func isWarm(_ run: PreparedRun) async -> Bool { await workspaces.snapshots.isWarm(run) }
 
     private func place(_ order: PlaceOrder, _ enclosed: RunSandboxLease, _ space: Workspace) -> LocalPlace {
         let folder = order.directories.folder

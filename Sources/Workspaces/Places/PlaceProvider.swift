@@ -16,10 +16,14 @@ package protocol PlaceProvider: Sendable {
 
     /// Ends what a run has left on another machine.
     func end(_ trace: PlaceTrace) async
+
+    /// Whether a run would start from a snapshot.
+    func isWarm(_ run: PreparedRun) async -> Bool
 }
 
 extension PlaceProvider {
     package func end(_ trace: PlaceTrace) async {}
+    package func isWarm(_ run: PreparedRun) async -> Bool { false }
 }
 
 /// What a place is prepared for.

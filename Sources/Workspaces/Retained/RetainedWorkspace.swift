@@ -1,3 +1,4 @@
+import Layers
 public import Results
 public import Foundation
 public import Pipeline

@@ -1,3 +1,4 @@
+import Layers
 public import StateFiles
 import Control
 import SystemCalls

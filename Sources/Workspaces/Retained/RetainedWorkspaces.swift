@@ -1,3 +1,4 @@
+package import Layers
 import DaemonLog
 import StateFiles
 import SystemCalls
@@ -224,11 +225,6 @@ extension Workspace {
         let own = FileManager.default.fileExists(atPath: "\(current)/git") ? [git] : []
         return [now(upper)] + own + layers.map(now)
     }
-}
-
-/// A step made folders that are nested deeper than any that are walked.
-struct FolderTooDeep: Error, CustomStringConvertible {
-    package var description: String { "its folders are nested too deep to be measured" }
 }
 
 private func moved(_ source: String, to target: String) throws {

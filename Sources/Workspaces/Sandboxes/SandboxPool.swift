@@ -1,3 +1,4 @@
+package import Layers
 import DaemonLog
 import Concurrency
 package import StateFiles

@@ -1,3 +1,4 @@
+package import Layers
 import Concurrency
 package import StateFiles
 package import Control

@@ -8,10 +8,14 @@ import Sandbox
 enum ColdReason {
     /// Why no snapshot can be used: what is different in the newest one of the same workflow and branch.
     ///
-    /// - Parameter snapshots: All snapshots, newest first.
-    static func text(_ snapshots: [Snapshot], for key: SnapshotKey, plan: String?) -> String {
+    /// - Parameters:
+    ///   - snapshots: All snapshots of the machine, newest first.
+    ///   - machine: The machine's name; nil for the daemon's.
+    static func text(
+        _ snapshots: [SnapshotFacts], for key: SnapshotKey, plan: String?, on machine: String? = nil
+    ) -> String {
         guard let snapshot = snapshots.first(where: { $0.key.isOfSameLine(as: key) }) else {
-            return "there is no warm workspace of \(key.branch) yet"
+            return "there is no warm workspace of \(key.branch) \(machine.map { "on \($0) " } ?? "")yet"
         }
         if snapshot.key.tools != key.tools {
             return "the compiler or installed packages changed since run \(snapshot.run)"

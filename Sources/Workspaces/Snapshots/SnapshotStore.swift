@@ -1,3 +1,4 @@
+import Layers
 import DaemonLog
 import Concurrency
 import StateFiles
@@ -35,6 +36,8 @@ package actor SnapshotStore {
 
     /// The folder with all snapshots.
     package nonisolated let folder: String
+    /// The snapshots of other machines.
+    package nonisolated let elsewhere: SnapshotsElsewhere
     /// Bytes on disk, of all snapshots together.
     private let limit: Int
     private let log: Logger
@@ -56,9 +59,12 @@ package actor SnapshotStore {
 
     /// Reads what an earlier process left, and removes what no snapshot needs.
     ///
-    /// - Parameter held: Folders that retained workspaces are layered over.
-    package init(folder: String, limit: Int, log: Logger, held: [String] = []) {
+    /// - Parameters:
+    ///   - record: The file that remembers which snapshots were wrong; nil if they are forgotten with this process.
+    ///   - held: Folders that retained workspaces are layered over.
+    package init(folder: String, record: String? = nil, limit: Int, log: Logger, held: [String] = []) {
         self.folder = folder
+        elsewhere = SnapshotsElsewhere(record: record, log: log)
         self.limit = limit
         self.log = log
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -101,15 +107,18 @@ package actor SnapshotStore {
 
     /// - Parameter commit: The commit of the snapshot; nil for any.
     package func has(_ key: SnapshotKey, at commit: String? = nil) -> Bool {
-        snapshots.contains { $0.key == key && commit ?? $0.commit == $0.commit && Self.isUsable($0) }
+        snapshots.contains { $0.key == key && commit ?? $0.commit == $0.commit && $0.facts.isUsable }
     }
 
-    /// A build compares times: files that a run writes must be newer than the snapshot, which fails if the clock was
-    /// set back.
-    private static func isUsable(_ snapshot: Snapshot) -> Bool { snapshot.createdAt <= Date() }
+    /// Whether a run with these steps could start from one.
+    func serves(_ key: SnapshotKey, plan: String?) -> Bool {
+        snapshots.contains { $0.facts.serves(key, plan: plan) && $0.facts.isUsable }
+    }
 
     /// Why ``take(_:plan:leavesBase:difference:)`` found no snapshot.
-    func whyNone(_ key: SnapshotKey, plan: String?) -> String { ColdReason.text(snapshots, for: key, plan: plan) }
+    func whyNone(_ key: SnapshotKey, plan: String?) -> String {
+        ColdReason.text(snapshots.map(\.facts), for: key, plan: plan)
+    }
 
     /// Takes the snapshot with the smallest difference to the run's tree, and protects it until it is given back.
     ///
@@ -121,12 +130,8 @@ package actor SnapshotStore {
         _ key: SnapshotKey, plan: String? = nil, leavesBase: Bool,
         difference: @Sendable (_ tree: OID) async throws -> Int
     ) async -> SnapshotUse? {
-        var best: (snapshot: Snapshot, difference: Int)?
-        for snapshot in snapshots where snapshot.serves(key, plan: plan) && !(leavesBase && isFull(snapshot)) {
-            guard Self.isUsable(snapshot) else { continue }
-            guard let tree = OID(hex: snapshot.tree), let count = try? await difference(tree) else { continue }
-            if count < best?.difference ?? .max { best = (snapshot, count) }
-        }
+        let candidates = snapshots.filter { !(leavesBase && isFull($0)) }
+        let best = await candidates.map { ($0, $0.facts) }.nearest(key, plan: plan, difference)
         // Another run may have removed it in the meantime.
         guard let best, snapshots.contains(where: { $0.folder == best.snapshot.folder }) else { return nil }
         for name in SnapshotStore.folders(of: best.snapshot) { uses[name, default: 0] += 1 }
@@ -164,7 +169,7 @@ package actor SnapshotStore {
     /// - Parameter room: Bytes that are free beyond those that the daemon keeps free.
     package func isLost(ofRun run: RunID, tools: String, room: Int) -> Bool {
         if let snapshot = snapshots.first(where: { $0.run == run }) {
-            return snapshot.key.tools != tools || !Self.isUsable(snapshot)
+            return snapshot.key.tools != tools || !snapshot.facts.isUsable
         }
         if let needed = lost[run] { return needed <= room }
         return !tried.contains(run)
@@ -247,10 +252,14 @@ package actor SnapshotStore {
         return sizes.filter { needed.contains($0.key) }.values.reduce(0, +)
     }
 
-    /// Removes wrong snapshots for good, and refuses the snapshots of runs that started from any of their layers.
-    package func giveUp(where isWrong: (Snapshot) -> Bool) async -> Int {
-        givenUp.formUnion(snapshots.filter(isWrong).flatMap(SnapshotStore.folders))
-        return await remove(.never, where: isWrong)
+    /// Removes the snapshots of a line for good, because they are wrong, and refuses the snapshots of runs that started
+    /// from any of their layers. Those of other machines are used no more.
+    ///
+    /// - Returns: How many are known.
+    package func giveUp(_ line: SnapshotLine) async -> Int {
+        let others = elsewhere.giveUp(line)
+        givenUp.formUnion(snapshots.filter { $0.key.line == line }.flatMap(SnapshotStore.folders))
+        return await remove(.never) { $0.key.line == line } + others
     }
 
     private func evict() async {
@@ -260,7 +269,7 @@ package actor SnapshotStore {
             sizes[snapshot.folder] = snapshot.bytes
             let others = snapshots.contains {
                 $0.key.isOfSameLine(as: snapshot.key) && $0.key != snapshot.key && $0.createdAt > snapshot.createdAt
-                    && Self.isUsable($0)
+                    && $0.facts.isUsable
             }
             kept[snapshot.key, default: 0] += 1
             if others || kept[snapshot.key, default: 0] > SnapshotStore.mostKept {
@@ -344,6 +353,8 @@ package struct MissedSnapshot: Sendable, Hashable {
     package var key: SnapshotKey
     /// The tip of the branch.
     package var commit: String
+    /// The machine that lacks it; nil for the daemon's.
+    package var machine: String?
 }
 
 /// A snapshot is refused because it is built on one that was given up.

@@ -1,3 +1,4 @@
+import Layers
 import DaemonLog
 import StateFiles
 import SystemCalls
@@ -47,16 +48,24 @@ package struct SnapshotWorkspaces: Sendable {
     ) async -> SnapshotChoice {
         let run = prepared.run
         guard let key = snapshotKey(prepared) else { return .none }
-        var choice = SnapshotChoice(leaves: await leaving(prepared, isWhole: isWhole))
+        var choice = SnapshotChoice(leaves: leaving(prepared, isWhole: isWhole))
         guard !run.request.beginsFromNothing else {
             choice.cold = ColdReason.text(run.request)
             return choice
         }
-        await giveUpAbandoned(key, prepared.repository)
-        let (store, tested, plan) = (prepared.repository.store, prepared.tree, prepared.wholePlan.snapshotDigest)
-        choice.use = await snapshotStore.take(key, plan: plan, leavesBase: choice.leaves != nil) { tree in
-            try await withRepository(at: store) { try $0.differenceCount(from: tree, to: tested) }
+        let here = await snapshotStore.all.map(\.facts)
+        if let abandoned = await abandoned(key, among: here, prepared.repository) {
+            // The snapshots below may belong to commits that are still on the branch, and other runs may start from
+            // them.
+            let gone = await snapshotStore.remove { $0.key.isOfSameLine(as: key) && abandoned.contains($0.commit) }
+            log.notice(
+                "\(key.branch) was moved back: removed \(gone) warm workspaces of \(key.workflow) for commits that are no longer on it",
+                metadata: .code(.snapshotsRemoved, repository: key.repository)
+            )
         }
+        let plan = prepared.wholePlan.snapshotDigest
+        choice.use = await snapshotStore.take(
+            key, plan: plan, leavesBase: choice.leaves != nil, difference: prepared.difference)
         if choice.use == nil { choice.cold = await snapshotStore.whyNone(key, plan: plan) }
         if choice.use == nil, let change = run.request.change, await !snapshotStore.has(key) {
             missed(MissedSnapshot(key: key, commit: change.targetCommit))
@@ -64,10 +73,18 @@ package struct SnapshotWorkspaces: Sendable {
         return choice
     }
 
-    /// Gives up snapshots of commits that are no longer on their branch, because it was moved back.
-    private func giveUpAbandoned(_ key: SnapshotKey, _ repository: SourceRepository) async {
-        let commits = Set(await snapshotStore.all.filter { $0.key.isOfSameLine(as: key) }.map(\.commit))
-        guard !commits.isEmpty else { return }
+    /// Whether a run could start from a snapshot of the daemon's machine.
+    func isWarm(_ prepared: PreparedRun) async -> Bool {
+        guard let key = snapshotKey(prepared), !prepared.run.request.beginsFromNothing else { return false }
+        return await snapshotStore.serves(key, plan: prepared.wholePlan.snapshotDigest)
+    }
+
+    /// The commits of snapshots that are no longer on their branch, because it was moved back; nil if there are none.
+    func abandoned(
+        _ key: SnapshotKey, among snapshots: [SnapshotFacts], _ repository: SourceRepository
+    ) async -> Set<String>? {
+        let commits = Set(snapshots.filter { $0.key.isOfSameLine(as: key) }.map(\.commit))
+        guard !commits.isEmpty else { return nil }
         let abandoned = try? await withRepository(at: repository.gitDirectory) { repository -> Set<String> in
             let tip = try repository.resolve("refs/heads/\(key.branch)")
             return commits.filter { commit in
@@ -77,22 +94,21 @@ package struct SnapshotWorkspaces: Sendable {
                 }
             }
         }
-        guard let abandoned, !abandoned.isEmpty else { return }
-        // The snapshots below may belong to commits that are still on the branch, and other runs may start from them.
-        let gone = await snapshotStore.remove { $0.key.isOfSameLine(as: key) && abandoned.contains($0.commit) }
-        log.notice(
-            "\(key.branch) was moved back: removed \(gone) warm workspaces of \(key.workflow) for commits that are no longer on it",
-            metadata: .code(.snapshotsRemoved, repository: key.repository)
-        )
+        guard let abandoned, !abandoned.isEmpty else { return nil }
+        return abandoned
     }
 
     /// Which snapshot a run leaves when it passes; nil for none.
     ///
     /// Only a whole run of merged code leaves one, and only of a workflow that changes run, too: no other run would use
     /// it. If this run can't leave it, the daemon repeats the run when it is idle.
-    package func leaving(_ prepared: PreparedRun, isWhole: Bool) async -> SnapshotKey? {
+    ///
+    /// - Parameter key: Of the machine that the run is on; nil for the daemon's.
+    package func leaving(
+        _ prepared: PreparedRun, isWhole: Bool, _ key: SnapshotKey? = nil, on machine: String? = nil
+    ) -> SnapshotKey? {
         let run = prepared.run
-        guard let key = snapshotKey(prepared), prepared.isMerged, run.request.change == nil,
+        guard let key = key ?? snapshotKey(prepared), prepared.isMerged, run.request.change == nil,
             !run.request.isPartial, run.request.parameters.isEmpty, prepared.startsForChanges,
             // A commit that was on the branch in the past is of no use.
             ![.bisect, .flakeProbe].contains(run.request.background)
@@ -100,16 +116,12 @@ package struct SnapshotWorkspaces: Sendable {
         // A step may have written a secret to a file, and every change could read it there. The daemon's own run of the
         // workflow leaves out steps with secrets.
         if isWhole, prepared.plan.steps.allSatisfy(\.secrets.isEmpty) { return key }
-        missed(MissedSnapshot(key: key, commit: prepared.commit.hex))
+        missed(MissedSnapshot(key: key, commit: prepared.commit.hex, machine: machine))
         return nil
     }
 
     private func snapshotKey(_ prepared: PreparedRun) -> SnapshotKey? {
-        let request = prepared.run.request
-        guard isPossible, let branch = request.branch else { return nil }
-        return SnapshotKey(
-            repository: request.repository, workflow: request.workflow, branch: branch,
-            definition: prepared.definition, tools: tools)
+        isPossible ? prepared.snapshotKey(tools: tools) : nil
     }
 
     /// Makes a snapshot of the workspace of a passed run. If that fails, later runs only start slower.
@@ -118,39 +130,18 @@ package struct SnapshotWorkspaces: Sendable {
     private func leaveSnapshot(
         _ key: SnapshotKey, _ workspace: Workspace, _ prepared: PreparedRun, over use: SnapshotUse?
     ) async {
-        let (run, store) = (prepared.run, prepared.repository.store)
-        guard let upper = workspace.upper, let index = workspace.index else { return }
+        let run = prepared.run
         do {
             let place = try snapshotStore.makePlace(for: run)
             do {
-                let sealing = LayerSealing(
-                    layer: upper, lower: workspace.layers, results: prepared.plan.resultGlobs)
-                let tree = prepared.tree
-                let restored = try await withRepository(at: store) { try sealing.seal(tree: tree, in: $0) }
-                let snapshot = try await offThread {
-                    let isClean = !workspace.isOverBase
-                    var snapshot = Snapshot(
-                        key: key, plan: prepared.wholePlan.snapshotDigest,
-                        folder: (place as NSString).lastPathComponent,
-                        run: run.id,
-                        commit: prepared.commit.hex, tree: tree.hex, layers: [], index: "\(place)/index", bytes: 0,
-                        createdAt: Date(), cleanAt: isClean ? Date() : use?.snapshot.cleanAt ?? Date(),
-                        isClean: isClean,
-                        boot: Boot.id)
-                    if restored.isEmpty {
-                        try FileManager.default.moveItem(atPath: index, toPath: snapshot.index)
-                    } else {
-                        try Repository.writeIndex(patching: index, with: restored, to: snapshot.index)
-                    }
-                    snapshot.layers = [try moved(upper, to: "\(place)/written")]
-                    // The layers of the snapshot below stay where they are.
-                    snapshot.layers += try workspace.layers.map { layer in
-                        layer.path.hasPrefix(workspace.folder + "/") ? try moved(layer, to: "\(place)/tree") : layer
-                    }
-                    snapshot.bytes = WorkspaceMeter.size(of: place)
-                    guard snapshot.bytes < WorkspaceMeter.uncounted else { throw FolderTooDeep() }
-                    return snapshot
-                }
+                let sealed = try await workspace.seal(
+                    into: place, tree: prepared.tree, store: prepared.repository.store,
+                    results: prepared.plan.resultPatterns.compactMap { try? Glob($0) })
+                guard let sealed else { return try await offThread { try FolderRemoval.remove(place) } }
+                let snapshot = Snapshot(
+                    prepared.facts(key, over: workspace.isOverBase ? use?.snapshot.facts : nil),
+                    folder: (place as NSString).lastPathComponent, layers: sealed.layers, index: sealed.index,
+                    bytes: sealed.bytes, boot: Boot.id)
                 try await snapshotStore.add(snapshot)
                 log.debug(
                     "run \(run.id) left a warm workspace of \(snapshot.layers.count) layers, \(snapshot.bytes >> 20) MiB, for \(key.workflow) on \(key.branch)",
@@ -194,20 +185,31 @@ package struct SnapshotWorkspaces: Sendable {
     }
 }
 
-private func moved(_ layer: Layer, to path: String) throws -> Layer {
-    guard rename(layer.path, path) == 0 else { throw SystemFailure("rename") }
-    return Layer(path: path, owner: layer.owner, group: layer.group)
-}
-
-extension Plan {
-    /// The files that its steps leave for the report.
-    fileprivate var resultGlobs: [Glob] {
-        let results = steps.flatMap(\.testResults).compactMap { source in
-            switch source {
-            case .junit(let pattern), .swiftTestingEvents(let pattern), .file(let pattern): pattern
-            case .swiftPMConsole: nil
-            }
+extension PreparedRun {
+    /// Which snapshots the run may start from on a machine with these tools; nil if it is on no branch.
+    func snapshotKey(tools: String) -> SnapshotKey? {
+        let request = run.request
+        return request.branch.map {
+            SnapshotKey(
+                repository: request.repository, workflow: request.workflow, branch: $0, definition: definition,
+                tools: tools)
         }
-        return (results + steps.flatMap(\.artifacts)).compactMap { try? Glob($0) }
+    }
+
+    /// How many entries of another tree differ from those of the tested one.
+    var difference: @Sendable (_ tree: OID) async throws -> Int {
+        { [store = repository.store, tree] other in
+            try await withRepository(at: store) { try $0.differenceCount(from: other, to: tree) }
+        }
+    }
+
+    /// What is known of the snapshot that the run leaves now.
+    ///
+    /// - Parameter below: The one that it started from; nil if it started fresh.
+    func facts(_ key: SnapshotKey, over below: SnapshotFacts?) -> SnapshotFacts {
+        let now = Date()
+        return SnapshotFacts(
+            key: key, plan: wholePlan.snapshotDigest, run: run.id, commit: commit.hex, tree: tree.hex, createdAt: now,
+            cleanAt: below?.cleanAt ?? now, isClean: below == nil)
     }
 }

@@ -1,6 +1,7 @@
+import Layers
 import Workspaces
 import Client
-import Dispatch
+import SystemCalls
 import Watching
 
 #if canImport(Glibc)
@@ -20,17 +21,9 @@ enum DaemonChild {
         }
     }
 
-    /// Ends together with its parent: a call that waits for a silent host, or writes much, would outlive a killed
-    /// daemon.
     private static func work(_ body: () throws -> Void) -> Int32 {
-        let parent = getppid()
-        let watch = DispatchSource.makeTimerSource()
-        watch.schedule(deadline: .now(), repeating: .milliseconds(200))
-        watch.setEventHandler { if getppid() != parent { _exit(1) } }
-        watch.resume()
-        defer { watch.cancel() }
         do {
-            try body()
+            try endingWithParent(body)
             return 0
         } catch {
             Terminal.say("\(error)")

@@ -59,6 +59,69 @@ struct MachineRunTests {
         }
     }
 
+    @Test(.enabled(if: Overlays.isPossible, "nothing can be mounted here"), .timeLimit(.minutes(5)))
+    func `a change on a machine starts from the snapshot that merged code has left there`() async throws {
+        let source = """
+            import Pipeline
+            let test = Workflow("test", on: .pullRequest(into: "main")) {
+                Step("check", run: "sh check.sh").neverProved().on(.label("gpu")).testResults(.junit("results.xml"))
+            }
+            @main struct Workflows: WorkflowSet { static let workflows = [test] }
+
+            """
+        let check = """
+            if [ -f built/product ]; then echo "warm $(cat built/product)"; else echo cold; fi
+            if [ -e leak ] || [ -e results.xml ]; then echo "something of another run"; exit 1; fi
+            mkdir -p built; [ -f built/product ] || echo "by run $PIPECTL_RUN" > built/product
+            echo "file says $(cat file)"; git status --porcelain --untracked-files=no
+            echo '<testsuite><testcase name="one" classname="all"/></testsuite>' > results.xml
+            [ ! -f leaky ] || touch leak
+
+            """
+        try await MachineBench.with(["one": ["gpu"]], workflows: source) { machines in
+            let bench = machines.bench
+            try await bench.commit(["check.sh": check, "other": "1\n"], "A check")
+            func pass(_ run: RunID) async throws -> (report: Report, log: String) {
+                #expect(try await bench.ended(run).verdict == .passed)
+                let report = try await bench.report(run)
+                #expect(report.machine == "one")
+                return (report, try await bench.pipectl("logs", "\(run)").output)
+            }
+            try await bench.withDaemon("--refresh") { daemon in
+                try await daemon.event(.baseline)
+                try await bench.change(1, ["other": "2\n", "leaky": ""])
+                _ = try await bench.pipectl("notify")
+                let first = try await pass(1)
+                #expect(first.log.contains("cold") && first.report.base == nil)
+                #expect(first.report.cold == "there is no warm workspace of main on one yet")
+                // The daemon makes one there in idle time, and tests the target to compare the change with it.
+                for run: RunID in [2, 3] { #expect(try await pass(run).report.change == nil) }
+
+                try await bench.change(2, ["file": "2\n"])
+                _ = try await bench.pipectl("notify")
+                let warm = try await pass(4)
+                #expect(warm.log.contains("warm by run 2") && warm.log.contains("file says 2"), "\(warm.log)")
+                #expect(!warm.log.contains("M file"), "the index is the tested commit's: \(warm.log)")
+                #expect(warm.report.base?.run == 3 && warm.report.base?.changedFiles == 1)
+                #expect(warm.report.testCounts.total == 1)
+
+                // When the target moves, the next snapshot lies on the last one.
+                try await bench.commit(["other": "main\n"], "Main")
+                _ = try await bench.pipectl("notify")
+                #expect(try await pass(5).report.base?.run == 3)
+                try await bench.change(3, ["new/file": "new\n"])
+                _ = try await bench.pipectl("notify")
+                #expect(try await pass(6).report.base?.run == 5)
+                #expect(await daemon.stop() == 0)
+            }
+            let kept = "\(machines.hosts)/one/.cache/pipectl-agent"
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "\(kept)/runs").isEmpty)
+            let all = FileManager.default.enumerator(atPath: "\(kept)/snapshots")
+            let records = (all?.allObjects as? [String] ?? []).filter { $0.hasSuffix("/snapshot.json") }
+            #expect(records.count == 3, "\(records)")
+        }
+    }
+
     @Test(.timeLimit(.minutes(5)))
     func `what ran on a machine proves steps there, and on no other machine`() async throws {
         let source = """

@@ -8,7 +8,7 @@ import Testing
 
 import Sandbox
 import WorkflowPrograms
-@testable import Workspaces
+@testable import Layers
 
 #if canImport(Glibc)
     import Glibc
@@ -29,16 +29,6 @@ struct LayerGround: Sendable {
     func space(_ name: String) -> String { "\(folder)\(LayerGround.spaces)/\(name)" }
 
     var store: String { "\(folder)/store.git" }
-
-    /// Whether this machine supports overlays for workspaces; elsewhere they are plain checkouts, which other tests
-    /// cover.
-    static let isPossible: Bool = {
-        #if os(Linux)
-            return succeeds(["unshare", geteuid() == 0 ? "-m" : "-Um", "true"])
-        #else
-            return false
-        #endif
-    }()
 
     static func with(_ body: (LayerGround) async throws -> Void) async throws {
         // On a disk, since a file system in memory behaves differently.

@@ -1,13 +1,14 @@
 import Foundation
 import Git
 import TestBasics
+import TestSupport
 import Testing
 
 import Sandbox
-@testable import Workspaces
+@testable import Layers
 
 /// Workspaces over layers, with real mounts and steps in real sandboxes.
-@Suite(.enabled(if: LayerGround.isPossible, "nothing can be mounted here"), .timeLimit(.minutes(3)))
+@Suite(.enabled(if: Overlays.isPossible, "nothing can be mounted here"), .timeLimit(.minutes(3)))
 struct LayeredWorkspaceTests {
     private static let first = """
         M 100644 inline .gitignore

@@ -47,8 +47,13 @@ public struct CheckoutProcess: Sendable, Codable {
     /// - Throws: ``CheckoutProblem``; `CancellationError` when the task is cancelled.
     package func run() async throws {
         let words = [CheckoutProcess.command, String(decoding: try JSONEncoder().encode(self), as: UTF8.self)]
+        let program = Installation.executable
+        var environment = ProcessInfo.processInfo.environment
+        // Libraries that were brought to a machine lie beside the program.
+        let own = (program as NSString).deletingLastPathComponent
+        environment["LD_LIBRARY_PATH"] = [environment["LD_LIBRARY_PATH"], own].compactMap { $0 }.joined(separator: ":")
         let result = try await ExternalCommand(
-            Installation.executable, words, deadline: CheckoutProcess.deadline, outputLimit: 16_384
+            program, words, environment: environment, deadline: CheckoutProcess.deadline, outputLimit: 16_384
         ).run()
         switch result.ending {
         case .exited(0): return
@@ -67,7 +72,12 @@ public struct CheckoutProcess: Sendable, Codable {
     private static let diskFull: Int32 = 28
 
     /// The exit code of a child that has failed with `error`.
-    public static func exitCode(for error: any Error) -> Int32 { DiskErrors.isFull(error) ? diskFull : 1 }
+    public static func exitCode(for error: any Error) -> Int32 { isDiskFull(error) ? diskFull : 1 }
+
+    private static func isDiskFull(_ error: any Error) -> Bool {
+        let code = (error as? GitError)?.systemError ?? (error as? any HasSystemError)?.systemError
+        return code.map(DiskSpace.isExhausted) ?? DiskSpace.isExhausted(error)
+    }
 
     /// Does in the child process what ``run()`` asked for. Blocks.
     public static func perform(_ request: String) throws {
@@ -97,7 +107,7 @@ public struct CheckoutProcess: Sendable, Codable {
 }
 
 /// Why the files of a commit could not be written.
-struct CheckoutProblem: HasSystemError, CustomStringConvertible {
+package struct CheckoutProblem: HasSystemError, CustomStringConvertible {
     package let description: String
     package let systemError: Int32?
 

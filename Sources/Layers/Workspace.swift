@@ -1,7 +1,7 @@
 import Concurrency
 import Engine
 import Foundation
-import Git
+package import Git
 import Pipeline
 package import Sandbox
 import SystemPackage
@@ -17,16 +17,16 @@ package struct Workspace: Sendable {
     /// The path at which the daemon reads and writes it.
     package let view: String
     /// The tree of the tested commit; nil for a plain folder.
-    let tree: OID?
+    package let tree: OID?
     /// Whether it lies over the given source; false if all files were checked out.
-    let isOverBase: Bool
+    package let isOverBase: Bool
     /// What the run wrote; nil for a plain folder.
-    let upper: Layer?
+    package let upper: Layer?
     /// The layers below ``upper``, newest first, without the `.git` of the workspace. Together they are a snapshot when
     /// the run has ended. Those below ``folder`` must be moved away before it is removed.
-    let layers: [Layer]
+    package let layers: [Layer]
     /// The Git index of the tested tree, see ``WorkspaceSource/index``, out of reach of steps; nil for a plain folder.
-    let index: String?
+    package let index: String?
     /// The tracked paths in which the tested tree differs from the source; of removed folders only the topmost. Bytes
     /// that are not UTF-8 are U+FFFD in them.
     package let written: [String]
@@ -39,7 +39,7 @@ package struct Workspace: Sendable {
     private let holder: OverlayMount?
 
     /// The words before the command that starts a sandbox; none for a plain folder.
-    var enter: [String] { mount?.enter ?? [] }
+    package var enter: [String] { mount?.enter ?? [] }
 
     /// Makes the files of the tested commit.
     ///
@@ -54,7 +54,7 @@ package struct Workspace: Sendable {
     ///   - isOpen: Whether `folder` exists and a sandbox shows it: new and empty, or as `opened` made it.
     ///   - opened: What mounts the layers that the sandbox will show, and has made `folder` for that. If it is used, it
     /// ends with the workspace.
-    static func make(
+    package static func make(
         at folder: String, commit: OID, store: String, base: WorkspaceSource? = nil, user: StepUser? = nil,
         keepsLayers: Bool = false, layering: Layering? = nil, isOpen: Bool = false, opened: OverlayMount? = nil
     ) async throws -> Workspace {
@@ -111,7 +111,7 @@ package struct Workspace: Sendable {
         return made
     }
 
-    init(plain folder: String) {
+    package init(plain folder: String) {
         self.folder = folder
         path = folder
         view = folder
@@ -125,7 +125,7 @@ package struct Workspace: Sendable {
         holder = nil
     }
 
-    init(
+    package init(
         folder: String, holder: OverlayMount, tree: OID, isOverBase: Bool, upper: Layer, layers: [Layer],
         index: String?,
         written: [String]
@@ -144,7 +144,7 @@ package struct Workspace: Sendable {
     }
 
     /// In words, for the log.
-    var account: String {
+    package var account: String {
         let milliseconds = String(format: "%.1f", took.inSeconds * 1_000)
         return "workspace in \(milliseconds) ms, over \(layers.count) layers, \(written.count) paths written"
     }
@@ -156,7 +156,7 @@ package struct Workspace: Sendable {
     }
 
     /// Does the same, and blocks.
-    func closeNow() { holder?.close() }
+    package func closeNow() { holder?.close() }
 
     /// Removes a folder that steps wrote, whatever modes they left. Links are removed, not followed.
     package static func remove(_ folder: String) async throws {

@@ -12,7 +12,7 @@ import Testing
 #endif
 
 import Sandbox
-@testable import Workspaces
+@testable import Layers
 
 /// What happens to files that steps wrote when their layer is sealed.
 struct LayerSealingTests {

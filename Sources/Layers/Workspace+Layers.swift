@@ -2,7 +2,7 @@ import Concurrency
 import Engine
 import Foundation
 import Git
-import Sandbox
+package import Sandbox
 
 /// The folders of a layered workspace. All of them but `upper` are our own:
 ///
@@ -19,7 +19,7 @@ extension Workspace {
     ///
     /// - Parameter owned: The folders that are filled by us.
     /// - Throws: `Errno`; errors of `FileManager`.
-    static func open(
+    package static func open(
         at folder: String, owned: [String] = ["git", "tree"], user: StepUser?, layering: Layering
     ) throws -> OverlayMount {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -118,7 +118,7 @@ private struct BegunLayers: Sendable {
 
 extension OverlayMount {
     /// Takes layers of workspaces.
-    func take(_ layers: [Layer]) {
+    package func take(_ layers: [Layer]) {
         take(layers.map { Shown(path: $0.path, owner: StepUser(user: $0.owner, group: $0.group)) })
     }
 }

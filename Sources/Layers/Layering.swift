@@ -15,7 +15,7 @@ package import Sandbox
 /// `find` tries it once, in a sandbox and on the disk of the workspaces: the kernel, the file system and the
 /// permissions decide together, so versions do not tell.
 package struct Layering: Sendable {
-    let stepInit: String
+    package let stepInit: String
 
     /// - Parameter parent: A folder on the disk of the workspaces.
     /// - Throws: ``OverlayProblem``: why it is not possible, and what to do about it.

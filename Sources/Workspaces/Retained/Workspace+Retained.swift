@@ -1,3 +1,4 @@
+import Layers
 import Concurrency
 import TerminalText
 import Engine

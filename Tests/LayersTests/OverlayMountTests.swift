@@ -1,4 +1,5 @@
 import TestBasics
+import TestSupport
 @testable import Results
 import Engine
 import Foundation
@@ -10,7 +11,7 @@ import Testing
 
 import Concurrency
 import Sandbox
-@testable import Workspaces
+@testable import Layers
 
 #if canImport(Glibc)
     import Glibc
@@ -19,7 +20,7 @@ import Sandbox
 #endif
 
 /// What happens to a run when the process that holds its workspace dies, and to that process when the daemon dies.
-@Suite(.enabled(if: LayerGround.isPossible, "nothing can be mounted here"), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: Overlays.isPossible, "nothing can be mounted here"), .timeLimit(.minutes(2)))
 struct OverlayMountTests {
     private static let content = "M 100644 inline file\ndata 2\n1\n\n"
 

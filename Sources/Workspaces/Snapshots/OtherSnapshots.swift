@@ -1,0 +1,147 @@
+import Logging
+import Pipeline
+import DaemonLog
+import Engine
+package import Foundation
+package import Results
+
+/// Decides which snapshot on another machine a run starts from, and which it leaves there. The machine keeps them, and
+/// knows nothing of what they are good for.
+package struct OtherSnapshots: Sendable {
+    private let here: SnapshotWorkspaces
+    /// Bytes on disk that all snapshots of a machine may take.
+    package let limit: Int
+    private var elsewhere: SnapshotsElsewhere { here.snapshotStore.elsewhere }
+
+    /// - Parameter limit: 0 for none.
+    package init(_ here: SnapshotWorkspaces, limit: Int) { (self.here, self.limit) = (here, limit) }
+
+    /// A snapshot that a machine told of.
+    package struct Told: Sendable {
+        /// By which the machine knows it.
+        package var name: String
+        /// What was noted when it was made, as JSON.
+        package var note: Data
+        /// How many layers it has, with those of the snapshots that it was built on.
+        package var layers: Int
+        /// The bytes on disk of all these.
+        package var bytes: Int
+
+        package init(name: String, note: Data, layers: Int, bytes: Int) {
+            (self.name, self.note, self.layers, self.bytes) = (name, note, layers, bytes)
+        }
+    }
+
+    /// What was decided for one run.
+    package struct Choice: Sendable {
+        /// The name of the snapshot that it starts from; nil: it starts fresh.
+        package var name: String?
+        /// What the report says about that snapshot.
+        package var base: Report.Base?
+        /// Why it starts fresh.
+        package var cold: String?
+        /// Whether it leaves a snapshot if it passes.
+        package var leaves: Bool { key != nil }
+        /// The names of those that are of no use any more.
+        package var unwanted: [String] = []
+        fileprivate var key: SnapshotKey?
+        fileprivate var below: SnapshotFacts?
+        fileprivate let at = Date()
+
+        package init() {}
+    }
+
+    /// The snapshots that may concern a run; nil if it neither starts from one nor leaves one.
+    package func line(of run: PreparedRun) -> SnapshotLine? {
+        guard limit > 0, let key = run.snapshotKey(tools: "") else { return nil }
+        let mayLeave = run.isMerged && run.run.request.change == nil && run.startsForChanges
+        return run.run.request.beginsFromNothing && !mayLeave ? nil : key.line
+    }
+
+    /// Chooses the snapshot with the smallest difference to the tested tree, and decides whether the run leaves one.
+    ///
+    /// - Parameters:
+    ///   - told: The snapshots of ``line(of:)`` that the machine has.
+    ///   - tools: The compiler and the packages of the machine.
+    ///   - isWhole: Whether all steps of the plan run there, except those that write nothing.
+    package func choose(
+        _ run: PreparedRun, isWhole: Bool, among told: [Told], on machine: String, tools: String
+    ) async -> Choice {
+        var choice = Choice()
+        guard let key = run.snapshotKey(tools: tools) else { return choice }
+        let (wanted, unwanted) = await sorted(told, key, run)
+        choice.unwanted = unwanted
+        elsewhere.note(wanted.map(\.facts), of: key.line, on: machine)
+        choice.key = here.leaving(run, isWhole: isWhole, key, on: machine)
+        guard !run.run.request.beginsFromNothing else {
+            choice.cold = ColdReason.text(run.run.request)
+            return choice
+        }
+        let plan = run.wholePlan.snapshotDigest
+        let candidates = wanted.filter { choice.key == nil || !isFull($0.told) }.map { ($0, $0.facts) }
+        if let best = await candidates.nearest(key, plan: plan, run.difference) {
+            let facts = best.snapshot.facts
+            (choice.name, choice.below) = (best.snapshot.told.name, facts)
+            choice.base = Report.Base(run: facts.run, commit: facts.commit, changedFiles: best.difference)
+        } else {
+            choice.cold = ColdReason.text(wanted.map(\.facts), for: key, plan: plan, on: machine)
+        }
+        if let change = run.run.request.change, choice.below?.commit != change.targetCommit {
+            here.missed(MissedSnapshot(key: key, commit: change.targetCommit, machine: machine))
+        }
+        return choice
+    }
+
+    /// What is to be noted of the snapshot that a run leaves; nil if it leaves none.
+    package func note(_ run: PreparedRun, _ choice: Choice) -> Data? {
+        guard let key = choice.key, elsewhere.wrongUntil(key.line).map({ $0 < choice.at }) ?? true else { return nil }
+        return try? JSONEncoder().encode(run.facts(key, over: choice.below))
+    }
+
+    /// Notes that a machine has kept the snapshot of a run, or why not.
+    package func noteKept(_ note: Data, of run: RunID, on machine: String, _ result: Result<Int, any Error>) {
+        do {
+            let bytes = try result.get()
+            if let facts = Self.facts(note) { elsewhere.note(facts, on: machine) }
+            here.log.debug(
+                "run \(run) left a warm workspace of \(bytes >> 20) MiB on \(machine)",
+                metadata: .code(.snapshotTaken, run: run))
+        } catch {
+            here.log.notice(
+                "run \(run) left no warm workspace on \(machine); the next runs there start from an older or a fresh one: \(error)",
+                metadata: .code(.snapshotFailed, run: run))
+        }
+    }
+
+    private struct Wanted {
+        var told: Told
+        var facts: SnapshotFacts
+    }
+
+    /// Those that runs may start from, newest first, and the names of all others: wrong ones, those of commits that left
+    /// the branch, and what can't be read.
+    private func sorted(_ told: [Told], _ key: SnapshotKey, _ run: PreparedRun) async -> ([Wanted], [String]) {
+        let wrong = elsewhere.wrongUntil(key.line)
+        var wanted: [Wanted] = []
+        for one in told {
+            guard let facts = Self.facts(one.note), facts.key.line == key.line,
+                wrong.map({ $0 < facts.createdAt }) ?? true
+            else { continue }
+            wanted.append(Wanted(told: one, facts: facts))
+        }
+        if let abandoned = await here.abandoned(key, among: wanted.map(\.facts), run.repository) {
+            wanted.removeAll { abandoned.contains($0.facts.commit) }
+        }
+        wanted.sort { $0.facts.createdAt > $1.facts.createdAt }
+        let names = Set(wanted.map(\.told.name))
+        return (wanted, told.map(\.name).filter { !names.contains($0) })
+    }
+
+    private func isFull(_ told: Told) -> Bool {
+        told.layers >= SnapshotStore.deepest || told.layers > 2 && told.bytes > limit / 2
+    }
+
+    private static func facts(_ note: Data) -> SnapshotFacts? {
+        try? JSONDecoder().decode(SnapshotFacts.self, from: note)
+    }
+}
