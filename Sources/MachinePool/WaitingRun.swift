@@ -31,6 +31,8 @@ package struct WaitingRun: Sendable {
     package var seconds: Double
     /// The seconds that it gains on a machine with a snapshot: see ``WarmWorth``.
     package var warmGain: Double
+    /// Whether it also waits for machines that can't be used now.
+    package var isPatient = true
 
     package init(
         id: Int, owner: String, needs: MachineNeeds = MachineNeeds(), scope: MachineScope = .all, snapshot: String,

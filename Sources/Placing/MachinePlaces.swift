@@ -225,9 +225,12 @@ package struct MachinePlaces: PlaceProvider {
 extension PlaceOrder {
     fileprivate func waiting(_ needs: MachineNeeds, _ scope: MachineScope, _ time: ExpectedTime?) -> WaitingRun {
         let request = run.run.request
-        return WaitingRun(
+        var waiting = WaitingRun(
             id: Int(run.run.id), owner: request.repository, needs: needs, scope: scope, snapshot: line ?? "",
             seconds: time?.seconds ?? 60, warmGain: line == nil ? 0 : time?.warmGain ?? 0)
+        // Nobody needs a snapshot on a machine that nobody uses.
+        waiting.isPatient = request.kind.machine == nil
+        return waiting
     }
 
     /// Names the snapshots that the run can start from; nil if it starts from none.

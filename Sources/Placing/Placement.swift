@@ -149,6 +149,9 @@ package final class Placement: Sendable {
             guard let obstacle = state.roster.obstacle(to: run) else {
                 return .success(.waits("it waits for its turn"))
             }
+            if !run.isPatient, obstacle.code != .busy {
+                return .failure(PlaceWaitEnd.stopped(StopRequest(.cancelled, reason: obstacle.description)))
+            }
             guard obstacle.isFinal else { return .success(.waits(obstacle.description)) }
             // Nothing is concluded from a list that can't be read.
             if let problem = state.problem { return .success(.waits(problem)) }

@@ -33,6 +33,12 @@ import Testing
             WaitingRun(id: id, owner: "alpha", needs: needs, snapshot: "alpha/test", seconds: 60)
         }
 
+        func warmUp(_ id: Int, on machine: String) -> WaitingRun {
+            var run = run(id)
+            (run.scope, run.isPatient) = (.only(machine), false)
+            return run
+        }
+
         func place(_ id: Int, _ wait: PlaceWait = PlaceWait()) async throws -> String {
             try await placement.machine(for: run(id), wait).name
         }
@@ -59,6 +65,39 @@ import Testing
             bench.placement.leave(1)
             #expect(try await second == "a")
             #expect(bench.placement.uses.first { $0.name == "a" }?.runs == [2])
+        }
+    }
+
+    @Test func `a free machine with a snapshot goes first`() async throws {
+        try await withBench { bench in
+            for name in ["a", "b", "c"] { try bench.add(name) }
+            await bench.placement.refresh(isPatient: false)
+            bench.placement.note("alpha/test", on: "b", isThere: true)
+            #expect(try await bench.place(1) == "b")
+            #expect(try await bench.place(2) == "a", "without a gain, nobody waits for it")
+            bench.placement.leave(1)
+            bench.placement.note("alpha/test", on: "b", isThere: false)
+            bench.placement.note("alpha/test", on: "c", isThere: true)
+            #expect(try await bench.place(3) == "c")
+        }
+    }
+
+    @Test func `a warm-up waits for its turn, but not for a machine that may not be used`() async throws {
+        try await withBench { bench in
+            try bench.add("a")
+            #expect(try await bench.place(1) == "a")
+            let run = bench.warmUp(2, on: "a")
+            let said = Happening()
+            async let second = bench.placement.machine(
+                for: run, PlaceWait { progress in if case .waits = progress { said.happens() } })
+            try await said.wait()
+            bench.placement.leave(1)
+            #expect(try await second.name == "a")
+            bench.placement.leave(2)
+            try bench.list.set(.draining, of: "a")
+            await #expect(throws: PlaceWaitEnd.self) { try await bench.placement.machine(for: run, PlaceWait()) }
+            _ = try bench.list.remove("a")
+            await #expect(throws: PlaceWaitEnd.self) { try await bench.placement.machine(for: run, PlaceWait()) }
         }
     }
 
