@@ -31,8 +31,16 @@ package struct WaitingRun: Sendable {
     package var seconds: Double
     /// The seconds that it gains on a machine with a snapshot: see ``WarmWorth``.
     package var warmGain: Double
-    /// Whether it also waits for machines that can't be used now.
-    package var isPatient = true
+    package var patience = Patience.untilReady
+
+    /// For what it waits.
+    package enum Patience: Sendable, Equatable {
+        /// Until a machine can be used and has room.
+        case untilReady
+        /// Until a machine that can be used has room.
+        case untilFree
+        case none
+    }
 
     package init(
         id: Int, owner: String, needs: MachineNeeds = MachineNeeds(), scope: MachineScope = .all, snapshot: String,

@@ -119,11 +119,13 @@ package struct MachinePlaces: PlaceProvider {
         // Nobody waits for these, so they take no other machine without need.
         let isEager = order.run.run.request.background == nil && plan.steps.count > 1
         guard isEager && plan.steps.contains(where: moves.mayMove) || !plan.steps.allSatisfy(fits) else { return place }
+        let checks = StepChecks()
         let spread = SpreadPlace(
             place.place, machines: RunMachines(places: self, order: order, own: machine), moves: moves,
-            isEager: isEager, folder: FilePath(order.directories.folder).appending("moved"))
+            isEager: isEager, folder: FilePath(order.directories.folder).appending("moved"), checks: checks)
         // Without the other machines, whoever takes it over must be able to run all steps there.
-        return PlaceAround(inner: place, place: spread, trace: plan.steps.allSatisfy(fits) ? place.trace : nil)
+        return PlaceAround(
+            inner: place, place: spread, trace: plan.steps.allSatisfy(fits) ? place.trace : nil, checks: checks)
     }
 
     /// Prepares a place on a machine.
@@ -229,7 +231,7 @@ extension PlaceOrder {
             id: Int(run.run.id), owner: request.repository, needs: needs, scope: scope, snapshot: line ?? "",
             seconds: time?.seconds ?? 60, warmGain: line == nil ? 0 : time?.warmGain ?? 0)
         // Nobody needs a snapshot on a machine that nobody uses.
-        waiting.isPatient = request.kind.machine == nil
+        if request.kind.machine != nil { waiting.patience = .untilFree }
         return waiting
     }
 
@@ -258,11 +260,13 @@ private struct PlaceAround: ProvidedPlace {
     let trace: PlaceTrace?
     /// Another machine, whose loss the placement learns of.
     private let machine: (name: String, placement: Placement)?
+    private let checks: StepChecks?
 
     init(
-        inner: any ProvidedPlace, place: any RunPlace, trace: PlaceTrace?, elsewhere machine: (String, Placement)? = nil
+        inner: any ProvidedPlace, place: any RunPlace, trace: PlaceTrace?,
+        elsewhere machine: (String, Placement)? = nil, checks: StepChecks? = nil
     ) {
-        (self.inner, self.place, self.trace) = (inner, place, trace)
+        (self.inner, self.place, self.trace, self.checks) = (inner, place, trace, checks)
         self.machine = machine.map { (name: $0.0, placement: $0.1) }
     }
 
@@ -282,6 +286,7 @@ private struct PlaceAround: ProvidedPlace {
     }
 
     func abandon() async { await inner.abandon() }
+    func check(_ steps: Set<String>) { checks?.take(steps) }
 }
 
 extension PreparedRun {

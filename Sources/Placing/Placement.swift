@@ -146,12 +146,12 @@ package final class Placement: Sendable {
             if let machine { return .success(.machine(machine)) }
             // The daemon waits for runs that have begun, and their steps for machines.
             if state.isClosed, run.partOf == nil { return .failure(PlaceWaitEnd.shutdown) }
-            guard let obstacle = state.roster.obstacle(to: run) else {
-                return .success(.waits("it waits for its turn"))
+            let found = state.roster.obstacle(to: run)
+            if run.patience == .none || run.patience == .untilFree && found.map({ $0.code != .busy }) ?? false {
+                let reason = found?.description ?? "no machine is free"
+                return .failure(PlaceWaitEnd.stopped(StopRequest(.cancelled, reason: reason)))
             }
-            if !run.isPatient, obstacle.code != .busy {
-                return .failure(PlaceWaitEnd.stopped(StopRequest(.cancelled, reason: obstacle.description)))
-            }
+            guard let obstacle = found else { return .success(.waits("it waits for its turn")) }
             guard obstacle.isFinal else { return .success(.waits(obstacle.description)) }
             // Nothing is concluded from a list that can't be read.
             if let problem = state.problem { return .success(.waits(problem)) }

@@ -25,25 +25,24 @@ struct RunMachines: StepMachines {
     }
 
     func hold(
-        _ step: PlannedStep, isForced: Bool, _ stop: StopSignal, say: @escaping @Sendable (String) -> Void
+        _ step: PlannedStep, because reason: LeaveReason, _ stop: StopSignal, say: @escaping @Sendable (String) -> Void
     ) async throws -> HeldMachine {
         let wait = PlaceWait(stop: stop) { if case .waits(let reason) = $0 { say(reason) } }
         var needs = step.machine ?? MachineNeeds()
         var others = excluded.machines.withLock { $0.names }
-        // An allocation of Slurm is one of many.
-        if case .slurm = own.address {} else { others.insert(own.name) }
-        if !isForced {
-            // What could have run on the run's own machine runs on one of its kind.
-            needs = needs.and(MachineNeeds(traits: own.traits.filter(\.isMeasured)))
-            // The slots of the daemon's machine are for the runs that are there.
-            others.insert(ThisMachine.machine(slots: 1).name)
-        }
+        // An allocation of Slurm is one of many, but no other machine.
+        if case .slurm = own.address, reason != .check {} else { others.insert(own.name) }
+        // What could have run on the run's own machine runs on one of its kind.
+        if reason != .needs { needs = needs.and(MachineNeeds(traits: own.traits.filter(\.isMeasured))) }
+        // The slots of the daemon's machine are for the runs that are there.
+        if reason == .room { others.insert(ThisMachine.machine(slots: 1).name) }
         let request = order.run.run.request
         let number = places.placement.takeStepNumber()
         var waiting = WaitingRun(
             id: number, owner: request.repository, needs: needs, scope: .allBut(others),
             snapshot: "\(request.repository)/\(request.workflow)/\(step.name)", seconds: 60)
         waiting.partOf = Int(order.run.run.id)
+        if reason == .check { waiting.patience = .none }
         let machine: Machine
         do { machine = try await places.placement.machine(for: waiting, wait) } catch {
             throw error is PlaceUnavailable ? excluded.machines.withLock { $0.refusal } ?? error : error

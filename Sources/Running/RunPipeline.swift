@@ -133,7 +133,10 @@ struct RunPipeline: Sendable {
         _ proofs: RunProofs, where provided: ProvidePhase.Provided, _ task: RunTask, _ prepared: RunPreparation
     ) async -> RunProofs {
         guard let machine = provided.place.elsewhere else { return proofs }
-        return await lookUp.proofs(for: prepared, of: task.run, in: task.repository, on: machine)
+        let proofs = await lookUp.proofs(for: prepared, of: task.run, in: task.repository, on: machine)
+        // A machine that lies would say the same again.
+        provided.place.check(proofs.sampled)
+        return proofs
     }
 
     /// How many places like the one of this run the next runs of its repository may soon need.

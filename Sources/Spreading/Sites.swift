@@ -15,6 +15,8 @@ final class Sites: StepSites {
     let machines: any StepMachines
     private let moves: StepMoves
     private let isEager: Bool
+    /// The steps of which another machine is to check what the run's own machine has proved.
+    private let checks: Set<String>
     private let orders: AsyncStream<Site>
     private let order: AsyncStream<Site>.Continuation
     private let state = Mutex(State())
@@ -32,9 +34,12 @@ final class Sites: StepSites {
         var rests = false
     }
 
-    init(own: any OpenPlace, cargo: Cargo, machines: any StepMachines, moves: StepMoves, isEager: Bool) {
+    init(
+        own: any OpenPlace, cargo: Cargo, machines: any StepMachines, moves: StepMoves, isEager: Bool,
+        checks: Set<String>
+    ) {
         (self.own, self.cargo, self.machines) = (own, cargo, machines)
-        (self.moves, self.isEager) = (moves, isEager)
+        (self.moves, self.isEager, self.checks) = (moves, isEager, checks)
         (orders, order) = AsyncStream<Site>.makeStream()
     }
 
@@ -43,16 +48,22 @@ final class Sites: StepSites {
         if !machines.own.missing(step.machine ?? MachineNeeds()).isEmpty { return .other }
         // A resource is not held by a step that waits for a machine.
         guard isEager, step.resources.isEmpty, !state.withLock({ $0.staying.contains(step.name) }) else { return .own }
-        return .either
+        return checks.contains(step.name) ? .rather : .either
     }
 
     func hold(
         _ step: PlannedStep, _ rules: OutputRules, _ stop: StopSignal, say: @escaping @Sendable (String) -> Void
     ) async throws -> any StepSite {
-        let isForced = reach(of: step) == .other
+        let reason: LeaveReason =
+            switch reach(of: step) {
+            case .other: .needs
+            case .rather: .check
+            case .either, .own: .room
+            }
+        let isForced = reason == .needs
         if isForced { count(waiting: 1) }
         defer { if isForced { count(waiting: -1) } }
-        let held = try await machines.hold(step, isForced: isForced, stop, say: say)
+        let held = try await machines.hold(step, because: reason, stop, say: say)
         let site = HeldSite(sites: self, held: held, step: step, rules: rules)
         // Until the place is there, a slot of the run's own machine may be free first. The place is for later steps then.
         if !isForced {

@@ -5,6 +5,7 @@ package import Pipeline
 package import PlanRules
 import Results
 import Sandbox
+import Synchronization
 package import SystemPackage
 
 /// The place of a run whose steps may also run on other machines.
@@ -14,15 +15,18 @@ package struct SpreadPlace: RunPlace {
     private let moves: StepMoves
     private let isEager: Bool
     private let folder: FilePath
+    private let checks: StepChecks
 
     /// - Parameters:
     ///   - isEager: Whether steps that could run on the run's own machine may run on others, too.
     ///   - folder: A folder of this machine that does not exist yet, for what steps hand to each other.
+    ///   - checks: The steps that are to be checked on another machine, as they are when the place is opened.
     package init(
-        _ own: any RunPlace, machines: any StepMachines, moves: StepMoves, isEager: Bool, folder: FilePath
+        _ own: any RunPlace, machines: any StepMachines, moves: StepMoves, isEager: Bool, folder: FilePath,
+        checks: StepChecks = StepChecks()
     ) {
         (self.own, self.machines, self.moves) = (own, machines, moves)
-        (self.isEager, self.folder) = (isEager, folder)
+        (self.isEager, self.folder, self.checks) = (isEager, folder, checks)
     }
 
     package func open<Value: Sendable>(
@@ -33,8 +37,10 @@ package struct SpreadPlace: RunPlace {
         let result: Result<(value: Value, isAllEnded: Bool), any Error>
         do {
             result = .success(
-                try await own.open(for: plan) { [machines, moves, isEager] own in
-                    let sites = Sites(own: own, cargo: cargo, machines: machines, moves: moves, isEager: isEager)
+                try await own.open(for: plan) { [machines, moves, isEager, checks] own in
+                    let sites = Sites(
+                        own: own, cargo: cargo, machines: machines, moves: moves, isEager: isEager,
+                        checks: checks.steps)
                     return await withTaskGroup(of: Void.self) { group in
                         group.addTask { await sites.serve() }
                         let value = await body(OpenSpreadPlace(own: own, spread: sites))
@@ -47,6 +53,18 @@ package struct SpreadPlace: RunPlace {
         try? await onOwnThread { cargo.removeFolder() }
         return try result.get()
     }
+}
+
+/// The steps of a run of which another machine is to check what the run's own machine has proved. They are known only
+/// once the run has its place.
+package final class StepChecks: Sendable {
+    private let state = Mutex<Set<String>>([])
+
+    package init() {}
+
+    var steps: Set<String> { state.withLock { $0 } }
+
+    package func take(_ steps: Set<String>) { state.withLock { $0 = steps } }
 }
 
 /// The run's own machine while steps of the run may also run on others.

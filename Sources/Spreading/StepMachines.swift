@@ -11,11 +11,10 @@ package protocol StepMachines: Sendable {
     /// Waits until another machine has room for a step, which holds it then.
     ///
     /// - Parameters:
-    ///   - isForced: Whether the run's own machine can't run it.
     ///   - say: Told why it waits, as a sentence.
     /// - Throws: Why no machine can run it; nothing is held then.
     func hold(
-        _ step: PlannedStep, isForced: Bool, _ stop: StopSignal, say: @escaping @Sendable (String) -> Void
+        _ step: PlannedStep, because reason: LeaveReason, _ stop: StopSignal, say: @escaping @Sendable (String) -> Void
     ) async throws -> HeldMachine
 
     /// Prepares a place on a machine, with the commit of the run.
@@ -26,12 +25,22 @@ package protocol StepMachines: Sendable {
     ///   - stop: Ends the preparation.
     func provide(_ held: HeldMachine, for plan: Plan, _ stop: StopSignal) async throws -> any ProvidedPlace
 
-    /// Gives back what ``hold(_:isForced:_:say:)`` returned.
+    /// Gives back what ``hold(_:because:_:say:)`` returned.
     func leave(_ held: HeldMachine)
 
     /// Notes that the run does nothing on its own machine for a while because steps wait for other machines, or that
     /// this is over.
     func rest(_ rests: Bool)
+}
+
+/// Why a step is to run on another machine than that of its run.
+package enum LeaveReason: Sendable, Equatable {
+    /// The run's own machine is not what the step needs.
+    case needs
+    /// The run's own machine has no room for it now.
+    case room
+    /// The run's own machine has proved it, and that is to be checked, by a machine of its kind that is free now.
+    case check
 }
 
 /// A machine that a step holds.

@@ -35,7 +35,13 @@ import Testing
 
         func warmUp(_ id: Int, on machine: String) -> WaitingRun {
             var run = run(id)
-            (run.scope, run.isPatient) = (.only(machine), false)
+            (run.scope, run.patience) = (.only(machine), .untilFree)
+            return run
+        }
+
+        func check(_ id: Int) -> WaitingRun {
+            var run = run(id)
+            run.patience = .none
             return run
         }
 
@@ -98,6 +104,19 @@ import Testing
             await #expect(throws: PlaceWaitEnd.self) { try await bench.placement.machine(for: run, PlaceWait()) }
             _ = try bench.list.remove("a")
             await #expect(throws: PlaceWaitEnd.self) { try await bench.placement.machine(for: run, PlaceWait()) }
+        }
+    }
+
+    @Test func `what does not wait has a free machine or none`() async throws {
+        try await withBench { bench in
+            try bench.add("a")
+            let run = bench.check(2)
+            #expect(try await bench.placement.machine(for: run, PlaceWait()).name == "a")
+            bench.placement.leave(2)
+            #expect(try await bench.place(1) == "a")
+            await #expect(throws: PlaceWaitEnd.self) { try await bench.placement.machine(for: run, PlaceWait()) }
+            bench.placement.leave(1)
+            #expect(bench.placement.uses.allSatisfy { $0.runs.isEmpty })
         }
     }
 

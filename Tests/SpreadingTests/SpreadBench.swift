@@ -165,11 +165,12 @@ struct SpreadBench: Sendable {
     ///
     /// - Parameter slots: Of the daemon's machine.
     func run(
-        _ plan: Plan, id: RunID = 1, slots: Int = 4, stop: StopSignal = StopSignal(),
+        _ plan: Plan, id: RunID = 1, slots: Int = 4, stop: StopSignal = StopSignal(), checks: Set<String> = [],
         change: (inout RunSetting) -> Void = { _ in },
         emit: @escaping @Sendable (RunEvent) -> Void = { _ in }
     ) async throws -> Ended {
         let provided = try await places.provide(try order(plan, id: id, stop: stop))
+        provided.check(checks)
         var setting = RunSetting(
             place: provided.place, folder: FilePath(room.path("run-\(id)")),
             environment: RunSetting.baseEnvironment(ProcessInfo.processInfo.environment), grace: .seconds(2))

@@ -38,6 +38,35 @@ extension Trait where Self == RunFolderTrait {
 
     private func plan(_ steps: [PlannedStep]) -> Plan { Plan(workflow: "test", steps: steps) }
 
+    // MARK: Checks of what a machine has proved
+
+    @Test func `a step that is to be checked runs on another machine, and stays if none is free`() async throws {
+        let bench = try await SpreadBench.make(["two": (["gpu"], 1), "three": ([], 1)])
+        let plan = plan([
+            .shell("bound", "touch made") { $0.machine = SpreadingTests.gpu },
+            .shell("end", "test -e made", needs: ["bound"]),
+            .shell("check", "cat a"),
+        ])
+        let ended = try await bench.run(plan, checks: ["end", "check"])
+        #expect(ended.outcome.verdict == .passed, "\(ended.outcome.reason)")
+        #expect(ended.machine == "two")
+        #expect(ended["bound"].attempts.map(\.machine) == [nil] && ended["end"].attempts.map(\.machine) == [nil])
+        let other = ended["check"].attempts.map(\.machine)
+        #expect(other == ["three"] || other == ["this machine"], "\(other)")
+        #expect(bench.log(ended["check"]) == "one\n")
+
+        let busy = WaitingRun(id: 9, owner: "beta", scope: .only("three"), snapshot: "", seconds: 60)
+        #expect(try await bench.placement.machine(for: busy, PlaceWait()).name == "three")
+        for id in 10...13 {
+            let here = WaitingRun(id: id, owner: "beta", scope: .only("this machine"), snapshot: "", seconds: 60)
+            _ = try await bench.placement.machine(for: here, PlaceWait())
+        }
+        let alone = try await bench.run(plan, id: 2, checks: ["check"])
+        #expect(alone.outcome.verdict == .passed && alone["check"].attempts.map(\.machine) == [nil])
+        for id in 9...13 { bench.placement.leave(RunID(id)) }
+        bench.expectNothingLeft()
+    }
+
     // MARK: Steps with needs of their own
 
     @Test func `a step with a need of its own has there what it needs, and gives back what others need`() async throws {

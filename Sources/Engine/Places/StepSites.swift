@@ -9,6 +9,8 @@ package enum StepReach: Sendable, Equatable {
     case own
     /// There, or on another machine if one is free first.
     case either
+    /// On another machine if one is free now: what that of the run says about the step is to be checked.
+    case rather
     /// On another machine only, because that of the run is not what the step needs.
     case other
 }

@@ -31,6 +31,10 @@ extension StepRunner {
         let reach = place.sites?.reach(of: step) ?? .own
         guard let sites = place.sites, reach != .own else { return await ownSeat(step, turn, stop) }
         if reach == .other { return await otherSeat(step, turn, sites, stop) }
+        if reach == .rather {
+            if let seat = await freeSeat(step, sites, stop) { return seat }
+            return await ownSeat(step, turn, stop)
+        }
         let found = await pool.acquire(reserve(step, turn), step.resources, stop) {
             try? await sites.hold(step, outputRules, stop, say: { _ in })
         } leave: {
@@ -41,6 +45,15 @@ extension StepRunner {
             // Nothing was started there, and the run's own machine can do it.
             await leave(step, site)
             return await ownSeat(step, turn.again, stop)
+        }
+    }
+
+    /// Another machine that is free now; nil if there is none, or if it can't be used.
+    private func freeSeat(_ step: PlannedStep, _ sites: any StepSites, _ stop: StopSignal) async -> Seat? {
+        guard let site = try? await sites.hold(step, outputRules, stop, say: { _ in }) else { return nil }
+        do { return .other(site, try await site.enter(stop: stop)) } catch {
+            await leave(step, site)
+            return nil
         }
     }
 

@@ -18,6 +18,8 @@ package struct RunProofs: Sendable {
     package var keyed: KeyedPlan
     /// Steps that are not run.
     package var proved: [String: ProvedStep] = [:]
+    /// Steps that are run although they are proved, to check that.
+    package var sampled: Set<String> = []
     /// All results that are claimed for the plan's steps, whether this run trusts them or not; empty if it asks for no
     /// proofs.
     var claims: [String: ProofSearch.Found] = [:]
@@ -72,17 +74,22 @@ package struct RunProofs: Sendable {
                 proof: proof.citation, definition: proof.key.definition, scope: breach.map { _ in claim.scope })
             outcome.findings.insert(
                 breach.map { Self.finding(step.name, proof.citation, $0) }
-                    ?? Self.finding(step.name, proof.citation, in: run), at: 0)
+                    ?? Self.finding(step.name, proof.citation, in: run, on: step.attempts.last?.machine), at: 0)
         }
     }
 
-    private static func finding(_ step: String, _ was: ProofCitation, in run: RunID) -> Finding {
-        Finding(
+    /// - Parameter machine: Where it failed, if that is not the machine of the run.
+    private static func finding(
+        _ step: String, _ was: ProofCitation, in run: RunID, on machine: String?
+    ) -> Finding {
+        let same = machine == nil ? "its inputs, command and build box" : "its inputs and command"
+        let other = machine == nil ? "" : ", or on the machine"
+        return Finding(
             rule: "proof-wrong", severity: .error,
             message:
-                "step \"\(step)\" failed although run \(was.run) had proved it: its inputs, command and build box "
+                "step \"\(step)\" failed\(machine.map { " on \($0)" } ?? "") although run \(was.run) had proved it: \(same) "
                 + "were the same, and it passed there. Its result depends on something that it does not declare, "
-                + "or on chance. All proofs of this step were removed, and new ones are not trusted for a week; after "
+                + "or on chance\(other). All proofs of this step were removed, and new ones are not trusted for a week; after "
                 + "another wrong proof, not until its declaration changes",
             file: nil, line: nil, column: nil,
             suggestion:
@@ -166,6 +173,7 @@ package struct ProofSearch: Sendable {
             let found = try await believed(claimed, proofs.keyed, prepared, run.request, in: repository)
             let plan = prepared.plan
             let sampled = found.keys.sorted().filter { _ in isSample() }
+            proofs.sampled = Set(sampled)
             let uses = ProofSelection.make(
                 plan, proved: Set(found.keys).subtracting(sampled),
                 restorable: Set(found.filter { $0.value.outputs != nil }.keys))

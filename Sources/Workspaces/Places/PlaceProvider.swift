@@ -121,6 +121,10 @@ package protocol ProvidedPlace: Sendable {
 
     /// Gives everything back if no step could start.
     func abandon() async
+
+    /// Has these steps run on another machine, where that is possible: this one has proved them, and that is to be checked.
+    /// Before the first step.
+    func check(_ steps: Set<String>)
 }
 
 /// A machine that is not the daemon's, as far as a run on it must know it.
@@ -137,6 +141,7 @@ package struct OtherMachine: Sendable, Equatable {
 }
 
 extension ProvidedPlace {
+    package func check(_ steps: Set<String>) {}
     package var elsewhere: OtherMachine? { nil }
     package var trace: PlaceTrace? { nil }
 }
