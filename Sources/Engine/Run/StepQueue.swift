@@ -45,7 +45,8 @@ struct StepQueue: Sendable {
 extension StepRunner {
     /// Whether the step starts a process on the run's machine, as far as that is known in advance.
     func needsSlot(_ step: PlannedStep, at index: Int) -> Bool {
-        step.action.startsProcess && setting.kept?.outcome(of: index) == nil && ![.other, .rather].contains(place.sites?.reach(of: step))
+        step.action.startsProcess && setting.kept?.outcome(of: index) == nil
+            && ![.other, .rather].contains(place.sites?.reach(of: step))
             && setting.reviews[step.name]?.isKnown != true && setting.proved[step.name] == nil
             && setting.carried[step.name] == nil
             && pool.impossibility(of: step.resources) == nil

@@ -61,7 +61,7 @@ private struct FinishedRemotePlace: FinishedPlace {
 
     func release(_ report: Report?) async {
         if let client {
-            if report?.verdict == .passed { await snapshots.keep(client) }
+            if let report, report.verdict == .passed { await snapshots.keep(client, report) }
             await client.end()
         }
         if let trace { await link.end(trace.agent) }

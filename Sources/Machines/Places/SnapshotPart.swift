@@ -38,7 +38,7 @@ struct SnapshotPart: Sendable {
             OtherSnapshots.Told(name: $0.name, note: $0.note, layers: $0.layers, bytes: $0.bytes)
         }
         let choice = await snapshots.choose(
-            order.run, isWhole: order.isWhole, among: told, on: machine.machine, tools: kept.tools)
+            order.run, among: told, on: machine.machine, tools: kept.tools)
         chosen = (snapshots, order.run, choice)
         cold = choice.cold
         warmed(line, choice.name != nil)
@@ -56,8 +56,10 @@ struct SnapshotPart: Sendable {
     }
 
     /// Has the workspace kept as a snapshot. If that fails, later runs only start slower.
-    func keep(_ machine: MachineClient) async {
-        guard let (snapshots, run, choice) = chosen, let note = snapshots.note(run, choice) else { return }
+    func keep(_ machine: MachineClient, _ report: Report) async {
+        guard let (snapshots, run, choice) = chosen,
+            let note = snapshots.note(run, choice, report.steps, on: machine.machine)
+        else { return }
         let order = KeepOrder(note: note, results: run.plan.resultPatterns, limit: snapshots.limit)
         let result: Result<Int, any Error>
         do {

@@ -63,16 +63,16 @@ package struct OtherSnapshots: Sendable {
     /// - Parameters:
     ///   - told: The snapshots of ``line(of:)`` that the machine has.
     ///   - tools: The compiler and the packages of the machine.
-    ///   - isWhole: Whether all steps of the plan run there, except those that write nothing.
     package func choose(
-        _ run: PreparedRun, isWhole: Bool, among told: [Told], on machine: String, tools: String
+        _ run: PreparedRun, among told: [Told], on machine: String, tools: String
     ) async -> Choice {
         var choice = Choice()
         guard let key = run.snapshotKey(tools: tools) else { return choice }
         let (wanted, unwanted) = await sorted(told, key, run)
         choice.unwanted = unwanted
         elsewhere.note(wanted.map(\.facts), of: key.line, on: machine)
-        choice.key = here.leaving(run, isWhole: isWhole, key, on: machine)
+        // Which steps are proved there is not known yet.
+        choice.key = here.leaving(run, isWhole: true, key, on: machine)
         guard !run.run.request.beginsFromNothing else {
             choice.cold = ColdReason.text(run.run.request)
             return choice
@@ -92,9 +92,15 @@ package struct OtherSnapshots: Sendable {
         return choice
     }
 
-    /// What is to be noted of the snapshot that a run leaves; nil if it leaves none.
-    package func note(_ run: PreparedRun, _ choice: Choice) -> Data? {
-        guard let key = choice.key, elsewhere.wrongUntil(key.line).map({ $0 < choice.at }) ?? true else { return nil }
+    /// What is to be noted of the snapshot that a passed run leaves; nil if it leaves none.
+    ///
+    /// - Parameter steps: What its steps came to: where proofs stood for steps, their products are missing.
+    package func note(_ run: PreparedRun, _ choice: Choice, _ steps: [StepRecord], on machine: String) -> Data? {
+        let proved = Set(steps.filter { $0.provedBy != nil }.map(\.name))
+        let isWhole = run.plan.steps.allSatisfy { !proved.contains($0.name) || $0.leavesNothing }
+        guard let key = choice.key, here.leaving(run, isWhole: isWhole, key, on: machine) != nil,
+            elsewhere.wrongUntil(key.line).map({ $0 < choice.at }) ?? true
+        else { return nil }
         return try? JSONEncoder().encode(run.facts(key, over: choice.below))
     }
 
