@@ -256,6 +256,10 @@ final class AgentSession: Sendable {
             place: place, workspace: workspace, commit: commit, mirror: mirror, user: user, caches: caches,
             snapshots: snapshots, below: below)
         state.withLock { $0.made = made }
+        if let below, !workspace.isOverBase {
+            // Every later run would fail on it, too.
+            try? await onOwnThread { snapshots?.remove([below.record.name]) }
+        }
         return MadeWorkspace(
             isWarm: workspace.isOverBase,
             problem: workspace.problem ?? (order.snapshots?.name != nil && below == nil ? "it is gone" : nil))

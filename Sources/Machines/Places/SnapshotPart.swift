@@ -51,6 +51,7 @@ struct SnapshotPart: Sendable {
         if made.isWarm {
             base = choice.base
         } else if choice.name != nil {
+            chosen?.choice.startFresh()
             cold = "the warm workspace there could not be used: \((made.problem ?? "nobody knows why").prefix(300))"
         }
     }

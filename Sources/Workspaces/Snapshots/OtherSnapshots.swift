@@ -49,6 +49,9 @@ package struct OtherSnapshots: Sendable {
         fileprivate let at = Date()
 
         package init() {}
+
+        /// Notes that the machine could not use the snapshot.
+        package mutating func startFresh() { (base, below) = (nil, nil) }
     }
 
     /// The snapshots that may concern a run; nil if it neither starts from one nor leaves one.
