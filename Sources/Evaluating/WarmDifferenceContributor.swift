@@ -28,8 +28,9 @@ struct WarmDifferenceContributor: ReportContributor {
         // snapshots above that one still exist.
         let warm = try? await reports.report(id)
         if let warm {
-            guard warm.base != nil, warm.testedTree == report.testedTree else { return }
-        } else if !hasPassed {
+            // Two machines may give two verdicts without any snapshot.
+            guard warm.base != nil, warm.testedTree == report.testedTree, warm.machine == report.machine else { return }
+        } else if !hasPassed || request.options.machine != report.machine {
             return
         }
         guard let difference = await difference(report, warm) else { return }
@@ -78,7 +79,7 @@ struct WarmDifferenceContributor: ReportContributor {
         log.log(level: hides ? .error : .warning, "run \(report.id) of \(report.workflow) on \(branch): \(message)")
         if report.trust == .merged {
             let line = SnapshotLine(repository: report.repository, workflow: report.workflow, branch: branch)
-            let gone = await snapshots.giveUp(line)
+            let gone = await snapshots.giveUp(line, until: report.id)
             message += ". Removed \(gone) warm workspace\(gone == 1 ? "" : "s") of \(line.workflow) on \(branch)"
             if hides { message += " and the proofs made in them" }
         }

@@ -15,7 +15,7 @@ import Sandbox
 /// A checkout in a child process, for commits with many or large files: libgit2 holds a file whole in
 /// memory while it writes it, and nothing ends a checkout that takes too long.
 public struct CheckoutProcess: Sendable, Codable {
-    /// The hidden command of pipectl that checks out. Its argument is a value of this type as JSON.
+    /// The hidden command of pipectl and its agent that checks out. Its argument is a value of this type as JSON.
     public static let command = "check-out"
 
     /// Where the files go.
@@ -58,8 +58,9 @@ public struct CheckoutProcess: Sendable, Codable {
         switch result.ending {
         case .exited(0): return
         case .deadline:
-            throw CheckoutProblem("it took longer than \(CheckoutProcess.deadline.inWords) and was ended")
-        case .signal(let signal): throw CheckoutProblem("its process was ended by signal \(signal)")
+            throw CheckoutProblem(
+                "it took longer than \(CheckoutProcess.deadline.inWords) and was ended", wasEnded: true)
+        case .signal(let signal): throw CheckoutProblem("its process was ended by signal \(signal)", wasEnded: true)
         case .exited(let code):
             let said = result.text.trimmingCharacters(in: .whitespacesAndNewlines)
             throw CheckoutProblem(
@@ -110,8 +111,11 @@ public struct CheckoutProcess: Sendable, Codable {
 package struct CheckoutProblem: HasSystemError, CustomStringConvertible {
     package let description: String
     package let systemError: Int32?
+    /// Whether the process was ended from outside, so that nothing is known of the repository.
+    package let wasEnded: Bool
 
-    init(_ reason: String, systemError: Int32? = nil) {
+    init(_ reason: String, systemError: Int32? = nil, wasEnded: Bool = false) {
+        self.wasEnded = wasEnded
         description = "the commit's files could not be checked out: \(reason)"
         self.systemError = systemError
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Sandbox
 
 #if canImport(Glibc)
     import Glibc
@@ -14,10 +15,17 @@ package enum MachineImage {
         return ([system] + stamps).joined(separator: ", ")
     }
 
-    /// The same with the file of a program that no package manager may know.
-    package static func words(with program: String?) -> String {
-        let file = program.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
-        return words + (file.flatMap(stamp).map { ", \($0)" } ?? "")
+    /// The number of the form in which snapshots are written. It changes when pipectl writes their files in another way.
+    package static let form = 2
+
+    /// The form, the programs, and what a compiler says of itself that no package manager may know.
+    package static func words(with compiler: String?) async -> String {
+        var words = "\(form) \(words)"
+        guard let compiler else { return words }
+        words += (stamp(URL(fileURLWithPath: compiler).resolvingSymlinksInPath().path)).map { ", \($0)" } ?? ""
+        // The file may be one that starts another compiler.
+        let said = try? await ExternalCommand(compiler, ["--version"], deadline: .seconds(20), outputLimit: 4_096).run()
+        return words + (said.map { ", \($0.text.trimmingCharacters(in: .whitespacesAndNewlines))" } ?? "")
     }
 
     private static func stamp(_ path: String) -> String? {

@@ -4,8 +4,12 @@ package struct PlaceTrace: Sendable, Equatable, Codable {
     package var machine: String
     /// What the link to the machine knows it by.
     package var agent: String
+    /// What its workspace started from, in words of those who made it; nil if they have none.
+    package var workspace: String?
 
-    package init(machine: String, agent: String) { (self.machine, self.agent) = (machine, agent) }
+    package init(machine: String, agent: String, workspace: String? = nil) {
+        (self.machine, self.agent, self.workspace) = (machine, agent, workspace)
+    }
 }
 
 /// Why a place can't be taken over, as a sentence. Nothing is left of it.

@@ -52,7 +52,7 @@ package struct MachinePlaces: PlaceProvider {
         }
         let fitsHere = own.missing(needs).isEmpty
         // Runs for which nobody waits start when the daemon's machine is idle, and take no slot of it.
-        let wanted = order.run.run.request.kind.machine
+        let wanted = order.run.run.request.options.machine
         if order.run.run.request.background != nil, fitsHere, wanted == nil {
             return try await place(order, on: own, moves)
         }
@@ -193,7 +193,8 @@ package struct MachinePlaces: PlaceProvider {
         places.connected = { held.take($0) }
         places.snapshots = snapshots
         // Which node an allocation will get, nobody knows.
-        if case .ssh = machine.address {
+        if case .slurm = machine.address { places.isOne = false }
+        if places.isOne {
             places.warmed = { [placement] in placement.note($0.name, on: machine.name, isThere: $1) }
         }
         let stop = order.wait.stop
@@ -231,7 +232,7 @@ extension PlaceOrder {
             id: Int(run.run.id), owner: request.repository, needs: needs, scope: scope, snapshot: line ?? "",
             seconds: time?.seconds ?? 60, warmGain: line == nil ? 0 : time?.warmGain ?? 0)
         // Nobody needs a snapshot on a machine that nobody uses.
-        if request.kind.machine != nil { waiting.patience = .untilFree }
+        if request.options.machine != nil { waiting.patience = .untilFree }
         return waiting
     }
 

@@ -170,7 +170,7 @@ extension Index {
                     SELECT verdict FROM run
                     WHERE repository = (SELECT id FROM repository WHERE name = ?) AND branch = ? AND workflow = ?
                         AND id < ? AND changeName IS NULL AND NOT \(Self.isOfAgent) AND \(Self.isWhole)
-                        AND verdict IN ('passed', 'failed', 'flaky')
+                        AND verdict IN ('passed', 'failed', 'flaky') AND json_extract(request, '$.machine') IS NULL
                         AND coalesce(json_extract(request, '$.upkeep'), '') NOT IN ('bisect', 'learn')
                     ORDER BY id DESC LIMIT 1
                     """, arguments: [run.repository, run.branch, run.workflow, run.id]

@@ -16,8 +16,7 @@ extension RunRequest {
         on machine: String? = nil
     ) -> RunRequest {
         background(
-            .warmUp(isMissed: false, on: machine), workflow, repository, branch, commit, definition,
-            nonce: "refresh" + (machine.map { " on \($0)" } ?? ""))
+            .warmUp(isMissed: false), workflow, repository, branch, commit, definition, machine, nonce: "refresh")
     }
 
     package static func warmUp(_ wanted: MissedSnapshot) -> RunRequest {
@@ -27,32 +26,36 @@ extension RunRequest {
             on: wanted.machine)
     }
 
-    /// A fresh run of a snapshot's tree; each time that it is due it is another run.
-    package static func cleanBuild(of base: SnapshotFacts, time: Int) -> RunRequest {
+    /// A fresh run of a snapshot's tree, on the machine that has the snapshot; each time that it is due it is another run.
+    ///
+    /// - Parameter machine: Nil for the daemon's.
+    package static func cleanBuild(of base: SnapshotFacts, on machine: String?, time: Int) -> RunRequest {
         background(
             .cleanBuild(of: base.isClean ? nil : base.run, hasFailed: false), base.key.workflow, base.key.repository,
-            base.key.branch, base.commit, base.commit,
+            base.key.branch, base.commit, base.commit, machine,
             nonce: "clean room \(time) after run \(base.run)")
     }
 
-    /// A fresh run of the tree that failed in a warm workspace.
+    /// A fresh run of the tree that failed in a warm workspace, on the same machine.
     package static func cleanBuild(after failed: Report, branch: String, definition: String) -> RunRequest {
         background(
             .cleanBuild(of: failed.id, hasFailed: true), failed.workflow, failed.repository, branch,
-            failed.testedCommit ?? failed.head, definition,
+            failed.testedCommit ?? failed.head, definition, failed.machine,
             nonce: "clean room after run \(failed.id)")
     }
 
     private static func background(
         _ kind: RunKind, _ workflow: String, _ repository: String, _ branch: String, _ commit: String,
-        _ definition: String, nonce: String
+        _ definition: String, _ machine: String?, nonce: String
     ) -> RunRequest {
+        let on = machine.map { " on \($0)" } ?? ""
         var request = RunRequest(
             repository: repository, workflow: workflow, event: .push, ref: "refs/heads/\(branch)", branch: branch,
-            head: commit, definitionCommit: definition, kind: kind, nonce: nonce, subject: "", concurrency: .latestOnly)
+            head: commit, definitionCommit: definition, kind: kind, nonce: nonce + on, subject: "",
+            concurrency: .latestOnly)
         // Runs of one subject take one another's place, which those for two machines must not.
-        request.subject =
-            "\(request.background?.rawValue ?? "run") of \(branch)" + (kind.machine.map { " on \($0)" } ?? "")
+        request.subject = "\(request.background?.rawValue ?? "run") of \(branch)\(on)"
+        request.options.machine = machine
         return request
     }
 }

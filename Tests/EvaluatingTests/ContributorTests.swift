@@ -176,6 +176,12 @@ import RunSamples
         #expect(found.map(\.severity) == [.error])
     }
 
+    @Test func `verdicts of two machines say nothing about snapshots`() async throws {
+        var clean = RunSample.report(2, request(), verdict: .failed, steps: [RunSample.step("unit", .failed)])
+        clean.machine = "mini"
+        #expect(try await findings(warm: warm(.passed, [RunSample.step("unit", .passed)]), clean: clean).isEmpty)
+    }
+
     @Test func `a failure that only shows in the warm workspace is a warning that names the step`() async throws {
         let clean = RunSample.report(2, request(), steps: [RunSample.step("unit", .passed)])
         let found = try await findings(warm: warm(.failed, [RunSample.step("unit", .failed)]), clean: clean)

@@ -32,7 +32,6 @@ import Testing
         ),
         (#""isMissed":true,"nonce":"refresh","upkeep":"refresh""#, .warmUp(isMissed: true)),
         (#""nonce":"refresh","upkeep":"refresh""#, .warmUp(isMissed: false)),
-        (#""machine":"mini","nonce":"refresh on mini","upkeep":"refresh""#, .warmUp(isMissed: false, on: "mini")),
         (
             #""nonce":"clean room after run 9","upkeep":"cleanRoom","warmFailed":true,"warmRun":9"#,
             .cleanBuild(of: 9, hasFailed: true)
@@ -65,10 +64,11 @@ import Testing
 
     @Test func `options that are set have keys, and others have none`() throws {
         let members =
-            #""isClean":true,"isForAgent":true,"isForeground":true,"nonce":"by hand at 1","refusesProofs":true"#
+            #""isClean":true,"isForAgent":true,"isForeground":true,"machine":"mini","nonce":"by hand at 1","refusesProofs":true"#
         let request = try ArchiveJSON.decode(RunRequest.self, from: before(members))
         var options = RunOptions()
         (options.isClean, options.isForAgent, options.isForeground, options.refusesProofs) = (true, true, true, true)
+        options.machine = "mini"
         #expect(request.options == options)
         #expect(try ArchiveJSON.compactText(request).contains(#""isClean":true"#))
         let plain = try ArchiveJSON.decode(RunRequest.self, from: before(#""nonce":"""#))

@@ -148,8 +148,11 @@ import Testing
             let change = try await ground.run(commit, change: commit)
             #expect(await ground.choose(change, told).name == "wrong")
             #expect(
-                await ground.store.giveUp(SnapshotLine(repository: "alpha", workflow: "other", branch: "main")) == 0)
-            #expect(await ground.store.giveUp(SnapshotLine(repository: "alpha", workflow: "test", branch: "main")) == 1)
+                await ground.store.giveUp(
+                    SnapshotLine(repository: "alpha", workflow: "other", branch: "main"), until: 9) == 0)
+            #expect(
+                await ground.store.giveUp(SnapshotLine(repository: "alpha", workflow: "test", branch: "main"), until: 9)
+                    == 1)
             #expect(ground.snapshots.note(run, under, [], on: "mini") == nil, "a run that was under way may lie on it")
             let folder = ground.store.folder
             let later = Ground(
@@ -162,7 +165,7 @@ import Testing
                 let choice = await ground.choose(change, told)
                 #expect(choice.name == nil && choice.unwanted == ["wrong"])
             }
-            let again = [try await later.kept(run, name: "right")]
+            let again = [try await later.kept(try await ground.run(commit, id: 10), name: "right")]
             #expect(await later.choose(change, again).name == "right")
         }
     }
@@ -181,6 +184,28 @@ import Testing
             try await ground.repository.git("reset", "-q", "--hard", first)
             let choice = await ground.choose(try await ground.run(first, change: first), told)
             #expect(choice.name == "first" && Set(choice.unwanted) == ["gone", "nonsense", "other"])
+        }
+    }
+
+    @Test func `a note that a machine has changed does not mislead the clean room`() async throws {
+        try await withGround { ground in
+            let commit = try await ground.repository.commit(["a": "1"], "one")
+            var told = try await ground.kept(ground.run(commit, id: 3), name: "one")
+            #expect(ground.store.elsewhere.newest.map(\.facts.run) == [3])
+            let text = String(decoding: told.note, as: UTF8.self)
+            told.note = Data(text.replacing(/"cleanAt":[-0-9.e+]+/, with: #""cleanAt":-1e300"#).utf8)
+            #expect(told.note != Data(text.utf8))
+            let choice = await ground.choose(try await ground.run(commit, change: commit), [told])
+            #expect(choice.name == nil && choice.unwanted == ["one"] && ground.store.elsewhere.newest.isEmpty)
+        }
+    }
+
+    @Test func `for machines of which any may come, nobody is warmed up`() async throws {
+        try await withGround { ground in
+            let commit = try await ground.repository.commit(["a": "1"], "one")
+            let change = try await ground.run(commit, change: commit)
+            _ = await ground.snapshots.choose(change, among: [], on: "cluster", tools: "t", isOne: false)
+            #expect(ground.missed.all.isEmpty)
         }
     }
 

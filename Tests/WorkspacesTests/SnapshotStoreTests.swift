@@ -154,7 +154,7 @@ struct SnapshotStoreTests {
             let wrong = try shelf.make(1)
             try await store.add(wrong)
             let use = await take(store, like: 1)
-            #expect(await store.giveUp(SnapshotStoreTests.key.line) == 1)
+            #expect(await store.giveUp(SnapshotStoreTests.key.line, until: 2) == 1)
             let above = try shelf.make(2, over: wrong)
             await #expect(throws: (any Error).self) { try await store.add(above) }
             try await store.add(shelf.make(3))

@@ -118,13 +118,14 @@ actor BackgroundWork: RunListener {
         while !Task.isCancelled {
             await snapshots.flush()
             var known: Set<SnapshotKey> = []
-            for snapshot in await snapshots.all.map(\.facts) + snapshots.elsewhere.all
-            where known.insert(snapshot.key).inserted {
+            let here = await snapshots.all.map(\.facts).filter { known.insert($0.key).inserted }
+            let all = here.map { (machine: String?.none, facts: $0) } + snapshots.elsewhere.newest
+            for (machine, snapshot) in all {
                 let age = Duration.seconds(Date().timeIntervalSince(snapshot.cleanAt))
                 // A snapshot with a time in the future shows that the clock was set back.
                 if age >= interval || age < .seconds(-3_600) {
                     let time = Int(age.inSeconds / max(interval.inSeconds, 1))
-                    await enqueue(.cleanBuild(of: snapshot, time: time))
+                    await enqueue(.cleanBuild(of: snapshot, on: machine, time: time))
                 }
             }
             do { try await Task.sleep(for: min(Duration.seconds(600), interval)) } catch { return }

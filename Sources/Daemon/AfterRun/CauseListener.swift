@@ -34,7 +34,7 @@ struct CauseListener: RunListener {
             try await index.forget(
                 answers.keys.filter { last[$0]?.status == .passed }, repository: report.repository,
                 workflow: report.workflow, branch: branch)
-            guard run.bisectsWhenRed, report.verdict == .failed else { return }
+            guard run.bisectsWhenRed, report.verdict == .failed, run.request.options.machine == nil else { return }
             let red = last.values.filter { $0.status.isFailure && answers[$0.id] == nil }.map(\.id).sorted()
             for test in red.prefix(Self.mostAtOnce) {
                 var request = BisectRequest(test: test, repository: report.repository)

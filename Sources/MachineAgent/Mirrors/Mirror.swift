@@ -173,6 +173,7 @@ struct Mirror: Sendable {
         let code: Int32?
         switch problem {
         case let problem as GitError: code = problem.systemError
+        case let problem as CheckoutProblem where problem.wasEnded: return MachineProblem.other("\(problem)")
         case let problem as CheckoutProblem: code = problem.systemError
         default: return problem
         }

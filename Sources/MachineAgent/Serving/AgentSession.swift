@@ -229,6 +229,7 @@ final class AgentSession: Sendable {
         let caches = try RunCaches(order, user: user.user, in: service.folder)
         let snapshots = try order.snapshots.map { try SnapshotFolder($0.place, in: service.folder.snapshots) }
         let below = try await onOwnThread {
+            SnapshotFolder.makeRoom(in: self.service.folder.snapshots)
             snapshots?.remove(order.snapshots?.unwanted ?? [])
             return order.snapshots?.name.flatMap { snapshots?.use($0) }
         }
@@ -256,7 +257,7 @@ final class AgentSession: Sendable {
             place: place, workspace: workspace, commit: commit, mirror: mirror, user: user, caches: caches,
             snapshots: snapshots, below: below)
         state.withLock { $0.made = made }
-        if let below, !workspace.isOverBase {
+        if let below, workspace.problem != nil {
             // Every later run would fail on it, too.
             try? await onOwnThread { snapshots?.remove([below.record.name]) }
         }
@@ -269,7 +270,7 @@ final class AgentSession: Sendable {
 
     /// The snapshots that this machine has, if it can have any.
     private func snapshots(_ place: SnapshotPlace) async throws -> KeptSnapshots {
-        let tools = MachineImage.words(with: ThisMachine.program("swiftc"))
+        let tools = await MachineImage.words(with: ThisMachine.program("swiftc"))
         do {
             let layering = try await service.sandbox.layering(stepInit: service.stepInit, in: run.path)
             state.withLock { $0.layering = layering }

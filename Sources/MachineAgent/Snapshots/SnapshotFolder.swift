@@ -79,9 +79,12 @@ struct SnapshotFolder: Sendable {
 
     // MARK: Reading
 
-    /// Newest first.
+    /// Newest first, without those of a time to come: the clock was set back, and what a run writes would be older than
+    /// what was built.
     func records() -> [Record] {
-        names().compactMap { read($0, Self.record) }.sorted { $0.createdAt > $1.createdAt }
+        let now = Date()
+        return names().compactMap { read($0, Self.record) }.filter { $0.createdAt <= now }
+            .sorted { $0.createdAt > $1.createdAt }
     }
 
     func infos() -> [KeptSnapshots.Info] {
@@ -115,31 +118,49 @@ struct SnapshotFolder: Sendable {
 
     /// Nil if it is not there any more.
     func use(_ name: String) -> Use? {
-        guard AttemptOrder.isName(name), let found = read(name, Self.record) else { return nil }
+        guard AttemptOrder.isName(name) else { return nil }
+        // Another agent that looks whether it can be removed has its lock for a moment.
+        for _ in 0..<20 {
+            guard let found = read(name, Self.record), found.createdAt <= Date() else { return nil }
+            if let use = lock(found) { return use }
+            usleep(20_000)
+        }
+        return nil
+    }
+
+    private func lock(_ found: Record) -> Use? {
+        let name = found.name
+        let isWhole = ([found.index] + found.layers.map(\.path)).allSatisfy(FileManager.default.fileExists)
+        guard isWhole else {
+            retire(name)
+            return nil
+        }
         var locks: [FolderLock] = []
         for folder in found.folders {
             guard let lock = FolderLock("\(path)/\(folder)/lock", creates: false, isShared: true) else { return nil }
             locks.append(lock)
         }
         // Another agent may have removed it before it was locked.
-        guard let record = read(name, Self.record), record.folders == found.folders,
-            FileManager.default.fileExists(atPath: record.index),
-            record.layers.allSatisfy({ FileManager.default.fileExists(atPath: $0.path) })
-        else { return nil }
+        guard let record = read(name, Self.record), record.folders == found.folders else { return nil }
         // It counts as used now.
         _ = utimes("\(path)/\(name)/\(Self.record)", nil)
         return Use(record: record, locks: locks)
     }
 
     func makePlace() throws -> NewPlace {
-        let name = String(UInt64.random(in: .min ... .max), radix: 36)
-        let made = "\(path)/\(name)"
-        try FileManager.default.createDirectory(
-            atPath: made, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o711])
-        guard let lock = FolderLock("\(made)/lock", creates: true, isShared: true) else {
-            throw AgentProblem("a folder for a snapshot could not be locked in \(path)")
+        for _ in 0..<5 {
+            let name = String(UInt64.random(in: .min ... .max), radix: 36)
+            let made = "\(path)/\(name)"
+            try FileManager.default.createDirectory(
+                atPath: made, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o711])
+            // Before it is locked, another agent may take it for one that nobody needs.
+            if let lock = FolderLock("\(made)/lock", creates: true, isShared: true),
+                FileManager.default.fileExists(atPath: "\(made)/lock")
+            {
+                return NewPlace(name: name, path: made, lock: lock)
+            }
         }
-        return NewPlace(name: name, path: made, lock: lock)
+        throw AgentProblem("a folder for a snapshot could not be locked in \(path)")
     }
 
     /// Adds a snapshot whose layers are in place, and removes others if there is no room for all.
@@ -154,14 +175,17 @@ struct SnapshotFolder: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         try encoder.encode(record).write(to: URL(fileURLWithPath: "\(place.path)/\(Self.record)"), options: .atomic)
-        for old in records().dropFirst(Self.mostKept) { retire(old.name) }
+        let kept = Set(records().prefix(Self.mostKept).map(\.name)).union([place.name])
+        for name in names() where !kept.contains(name) { retire(name) }
         sweep()
         SnapshotFolder.trim(root, to: limit, except: place.name)
+        SnapshotFolder.makeRoom(in: root, except: place.name)
     }
 
     // MARK: Removing
 
     func remove(_ names: [String]) {
+        if names.isEmpty { return }
         for name in names where AttemptOrder.isName(name) { retire(name) }
         sweep()
     }
@@ -172,11 +196,13 @@ struct SnapshotFolder: Sendable {
 
     /// Removes the folders that neither a snapshot nor a run needs.
     private func sweep() {
-        for name in names() where read(name, Self.record) == nil {
+        func isNeeded(_ name: String) -> Bool {
+            names().contains { read($0, Self.record)?.folders.contains(name) ?? false }
+        }
+        for name in names() where !isNeeded(name) {
             guard let lock = FolderLock("\(path)/\(name)/lock", creates: true, isShared: false) else { continue }
-            // Asked only now: whoever builds on it holds the lock until its own record is written.
-            let isNeeded = records().contains { $0.folders.contains(name) }
-            if !isNeeded { try? FolderRemoval.remove("\(path)/\(name)") }
+            // Asked again: whoever builds on it holds the lock until its own record is written.
+            if !isNeeded(name) { try? FolderRemoval.remove("\(path)/\(name)") }
             lock.giveBack()
         }
         rmdir(path)
@@ -190,16 +216,28 @@ struct SnapshotFolder: Sendable {
         var records = all.flatMap { folder in folder.records().map { (folder: folder, record: $0) } }
             .sorted { $0.record.createdAt > $1.record.createdAt }
         while all.reduce(0, { $0 + $1.bytes }) > limit {
-            guard let index = records.lastIndex(where: { $0.record.name != kept }) else { break }
+            // The removal of one that others lie on makes no room.
+            let index = records.lastIndex { one in
+                let name = one.record.name
+                return name != kept
+                    && !records.contains { $0.record.name != name && $0.record.folders.contains(name) }
+            }
+            guard let index else { break }
             let oldest = records.remove(at: index)
             oldest.folder.retire(oldest.record.name)
             oldest.folder.sweep()
         }
     }
 
-    /// Removes the snapshots of a machine that no run has used for `lifetime` seconds, and all if its disk is nearly full.
+    /// Removes snapshots of a machine until they take no more than half of what would be free on its disk without them.
+    static func makeRoom(in root: String, except kept: String? = nil) {
+        let bytes = folders(in: root).reduce(0) { $0 + $1.bytes }
+        guard bytes > 0, let free = DiskSpace.free(at: root), bytes > free else { return }
+        trim(root, to: (bytes + free) / 2, except: kept)
+    }
+
+    /// Removes the snapshots of a machine that no run has used for `lifetime` seconds.
     static func removeUnused(in root: String, for lifetime: Double) {
-        if let free = DiskSpace.free(at: root), free < leastFree { trim(root, to: 0) }
         for folder in folders(in: root) {
             let old = folder.records().filter { record in
                 let path = "\(folder.path)/\(record.name)/\(SnapshotFolder.record)"

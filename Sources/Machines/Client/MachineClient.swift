@@ -88,14 +88,23 @@ package final class MachineClient: Sendable {
 
     /// Tells a lasting agent that the run is over, and waits for the end of what it started.
     private func leave() async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { [self] in _ = try? await onOwnThread { [self] in try ask(.leave, Done.self) } }
+        _ = try? await within(Self.farewell, "did not end") { [self] in try ask(.leave, Done.self) }
+    }
+
+    /// Does blocking work, and gives the machine up if it takes too long.
+    func within<Value: Sendable>(
+        _ limit: Duration, _ reason: String, _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await onOwnThread(body) }
             group.addTask { [self] in
-                do { try await Task.sleep(for: Self.farewell) } catch { return }
-                giveUp("did not end")
+                do { try await Task.sleep(for: limit) } catch { return nil }
+                giveUp(reason)
+                return nil
             }
-            await group.next()
-            group.cancelAll()
+            defer { group.cancelAll() }
+            while let value = try await group.next() { if let value { return value } }
+            throw CancellationError()
         }
     }
 

@@ -17,7 +17,9 @@ struct ProvidedRemotePlace: ProvidedPlace {
     var findings: [Finding] { [] }
     var delaysNextRun: Bool { false }
 
-    var trace: PlaceTrace? { machine.trace.map { PlaceTrace(machine: machine.machine, agent: $0) } }
+    var trace: PlaceTrace? {
+        machine.trace.map { PlaceTrace(machine: machine.machine, agent: $0, workspace: snapshots.words) }
+    }
 
     func close(hasPassed: Bool, isAllEnded: Bool) async -> any FinishedPlace {
         var finished = FinishedRemotePlace(

@@ -24,6 +24,8 @@ package struct RemotePlaces: PlaceProvider {
     package var steps: Int?
     /// Called with each connection.
     package var connected: @Sendable (MachineClient) -> Void = { _ in }
+    /// Whether each run gets the same machine.
+    package var isOne = true
     /// Decides about the snapshots of the machine; nil if it gets none.
     package var snapshots: OtherSnapshots?
     /// Called with whether runs of a line would start from a snapshot there, whenever that is known.
@@ -48,7 +50,7 @@ package struct RemotePlaces: PlaceProvider {
             let request = run.run.request
             let isOwnWork = request.change == nil && request.ref.isEmpty
             let isMerged = run.trust == .merged
-            await snapshots.choose(order, self.snapshots, mirror: name, on: client)
+            await snapshots.choose(order, self.snapshots, mirror: name, on: client, isOne: isOne)
             let made = try await CommitTransfer(
                 store: run.repository.store, mirror: name, commit: run.commit, folder: order.directories.folder
             ).makeWorkspace(
@@ -80,8 +82,7 @@ package struct RemotePlaces: PlaceProvider {
             await client.end()
             throw (error as? MachineProblem)?.error ?? error
         }
-        // What an earlier life of the daemon chose is not known any more.
-        return provided(client, SnapshotPart(warmed: warmed))
+        return provided(client, SnapshotPart(of: trace, warmed: warmed))
     }
 
     private func provided(_ client: MachineClient, _ snapshots: SnapshotPart) -> any ProvidedPlace {

@@ -66,7 +66,8 @@ public struct NotifyEvent: Sendable, Codable, Equatable {
         let at = summary.endedAt ?? summary.createdAt
         if run.request.runsAtMostOnce { return [NotifyEvent(.release, run, at: at)] }
         // Background runs repeat what is known. Only one that tests a branch for the first time is news.
-        guard [nil, .warmUp].contains(run.request.background), summary.event != .manual,
+        guard [nil, .warmUp].contains(run.request.background), run.request.options.machine == nil,
+            summary.event != .manual,
             ![.superseded, .cancelled, .notApplicable].contains(verdict)
         else { return [] }
         if summary.change != nil { return [NotifyEvent(.change, run, at: at)] }

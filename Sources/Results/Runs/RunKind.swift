@@ -8,9 +8,8 @@ public enum RunKind: Sendable, Equatable {
     case manual
     /// Somebody asked to repeat an earlier run.
     case rerun(Rerun)
-    /// Makes the snapshot that runs of changes start from, on the machine that is named. `isMissed`: queued ones have none
-    /// until it has ended.
-    case warmUp(isMissed: Bool, on: String? = nil)
+    /// Makes the snapshot that runs of changes start from. `isMissed`: queued ones have none until it has ended.
+    case warmUp(isMissed: Bool)
     /// Builds merged code from nothing, to see that the verdict is the same as in a warm workspace.
     ///
     /// `of` is the run of the same tree that it is compared with, nil where that one started from nothing, too;
@@ -57,11 +56,6 @@ public enum BackgroundRun: String, Sendable, Codable {
     case flakeProbe = "learn"
 }
 
-extension RunKind {
-    /// The machine that it is for; nil if any will do.
-    package var machine: String? { if case .warmUp(_, let machine) = self { machine } else { nil } }
-}
-
 /// How a run differs from others of its kind, as requested.
 public struct RunOptions: Sendable, Equatable {
     /// Whether every step is run, also those that earlier runs have proved.
@@ -72,6 +66,9 @@ public struct RunOptions: Sendable, Equatable {
     public var isClean = false
     /// Whether an agent asked for it: then it gets no secrets and is no release.
     public var isForAgent = false
+    /// The machine whose snapshots it is about: no other one may run it, and its verdict is none of the commit. Nil if any
+    /// will do.
+    public var machine: String?
     /// The person who asked for it in a browser or by the API, in words: `ada`, `@ada at GitHub`. Nil for other runs.
     public var askedBy: String?
 

@@ -6,8 +6,8 @@ extension RunRequest: Codable {
     private enum Key: String, CodingKey {
         case repository, workflow, event, ref, branch, head, definitionCommit, previous, change, mergedChanges
         case parameters, onlySteps, onlyTests, nonce, subject, concurrency, runsAtMostOnce, source
-        case refusesProofs, isForeground, isClean, isForAgent, askedBy
-        case kind, rerunOf, origin, repetition, resumes, upkeep, isMissed, machine, warmRun, warmFailed, learning, fix,
+        case refusesProofs, isForeground, isClean, isForAgent, machine, askedBy
+        case kind, rerunOf, origin, repetition, resumes, upkeep, isMissed, warmRun, warmFailed, learning, fix,
             landing,
             task
     }
@@ -41,6 +41,7 @@ extension RunRequest: Codable {
         options.isForeground = try isSet(.isForeground)
         options.isClean = try isSet(.isClean)
         options.isForAgent = try isSet(.isForAgent)
+        options.machine = try values.decodeIfPresent(String.self, forKey: .machine)
         options.askedBy = try values.decodeIfPresent(String.self, forKey: .askedBy)
         kind = try Self.kind(values, event, nonce)
     }
@@ -52,10 +53,7 @@ extension RunRequest: Codable {
         if let role = try values.decodeIfPresent(TaskRole.self, forKey: .task) { return .task(role) }
         if let changes = try values.decodeIfPresent([MergedChange].self, forKey: .landing) { return .landing(changes) }
         switch try values.decodeIfPresent(BackgroundRun.self, forKey: .upkeep) {
-        case .warmUp:
-            return .warmUp(
-                isMissed: try values.decodeIfPresent(Bool.self, forKey: .isMissed) ?? false,
-                on: try values.decodeIfPresent(String.self, forKey: .machine))
+        case .warmUp: return .warmUp(isMissed: try values.decodeIfPresent(Bool.self, forKey: .isMissed) ?? false)
         case .cleanBuild:
             return .cleanBuild(
                 of: try values.decodeIfPresent(RunID.self, forKey: .warmRun),
@@ -106,6 +104,7 @@ extension RunRequest: Codable {
         try values.encode(flag: options.isForeground, forKey: .isForeground)
         try values.encode(flag: options.isClean, forKey: .isClean)
         try values.encode(flag: options.isForAgent, forKey: .isForAgent)
+        try values.encodeIfPresent(options.machine, forKey: .machine)
         try values.encodeIfPresent(options.askedBy, forKey: .askedBy)
         try encodeKind(&values)
     }
@@ -120,9 +119,7 @@ extension RunRequest: Codable {
             try values.encode(rerun.of, forKey: .rerunOf)
             try values.encode(rerun.origin, forKey: .origin)
             try values.encode(rerun.number, forKey: .repetition)
-        case .warmUp(let isMissed, let machine):
-            try values.encode(flag: isMissed, forKey: .isMissed)
-            try values.encodeIfPresent(machine, forKey: .machine)
+        case .warmUp(let isMissed): try values.encode(flag: isMissed, forKey: .isMissed)
         case .cleanBuild(let run, let hasFailed):
             try values.encodeIfPresent(run, forKey: .warmRun)
             try values.encode(flag: hasFailed, forKey: .warmFailed)

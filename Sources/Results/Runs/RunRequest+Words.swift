@@ -10,10 +10,10 @@ extension RunRequest {
             return "change\(landing.count == 1 ? "" : "s") \(names) in the merge queue of \(change.target)"
         }
         if let change { return "change \(change.name) into \(change.target)" }
-        if case .warmUp(_, let machine?) = kind { return "warm-up of \(branch ?? ref) on \(machine)" }
+        let place = (branch ?? ref) + (options.machine.map { " on \($0)" } ?? "")
         switch background {
-        case .warmUp: return "warm-up of \(branch ?? ref)"
-        case .cleanBuild: return "clean build of \(branch ?? ref)"
+        case .warmUp: return "warm-up of \(place)"
+        case .cleanBuild: return "clean build of \(place)"
         case .bisect: return "bisection of \(branch ?? ref) at \(head.prefix(10))"
         case .flakeProbe: return "retry of failing tests on \(branch ?? ref)"
         case nil: break

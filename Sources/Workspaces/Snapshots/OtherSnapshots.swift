@@ -40,13 +40,16 @@ package struct OtherSnapshots: Sendable {
         package var base: Report.Base?
         /// Why it starts fresh.
         package var cold: String?
+        /// Whether the machine has one that runs with these steps may start from.
+        package var isWarm = false
         /// Whether it leaves a snapshot if it passes.
         package var leaves: Bool { key != nil }
         /// The names of those that are of no use any more.
         package var unwanted: [String] = []
         fileprivate var key: SnapshotKey?
         fileprivate var below: SnapshotFacts?
-        fileprivate let at = Date()
+        /// See ``SnapshotsElsewhere/times(_:)``.
+        fileprivate var times = 0
 
         package init() {}
 
@@ -66,21 +69,24 @@ package struct OtherSnapshots: Sendable {
     /// - Parameters:
     ///   - told: The snapshots of ``line(of:)`` that the machine has.
     ///   - tools: The compiler and the packages of the machine.
+    ///   - isOne: Whether it is one machine, which is worth being warmed up.
     package func choose(
-        _ run: PreparedRun, among told: [Told], on machine: String, tools: String
+        _ run: PreparedRun, among told: [Told], on machine: String, tools: String, isOne: Bool = true
     ) async -> Choice {
         var choice = Choice()
         guard let key = run.snapshotKey(tools: tools) else { return choice }
+        choice.times = elsewhere.times(key.line)
         let (wanted, unwanted) = await sorted(told, key, run)
+        let plan = run.wholePlan.snapshotDigest
         choice.unwanted = unwanted
-        elsewhere.note(wanted.map(\.facts), of: key.line, on: machine)
+        choice.isWarm = wanted.contains { $0.facts.serves(key, plan: plan) && $0.facts.isUsable }
+        if isOne { elsewhere.note(wanted.map(\.facts), of: key.line, on: machine) }
         // Which steps are proved there is not known yet.
         choice.key = here.leaving(run, isWhole: true, key, on: machine)
         guard !run.run.request.beginsFromNothing else {
             choice.cold = ColdReason.text(run.run.request)
             return choice
         }
-        let plan = run.wholePlan.snapshotDigest
         let candidates = wanted.filter { choice.key == nil || !isFull($0.told) }.map { ($0, $0.facts) }
         if let best = await candidates.nearest(key, plan: plan, run.difference) {
             let facts = best.snapshot.facts
@@ -89,7 +95,7 @@ package struct OtherSnapshots: Sendable {
         } else {
             choice.cold = ColdReason.text(wanted.map(\.facts), for: key, plan: plan, on: machine)
         }
-        if let change = run.run.request.change, choice.below?.commit != change.targetCommit {
+        if isOne, let change = run.run.request.change, choice.below?.commit != change.targetCommit {
             here.missed(MissedSnapshot(key: key, commit: change.targetCommit, machine: machine))
         }
         return choice
@@ -102,7 +108,8 @@ package struct OtherSnapshots: Sendable {
         let proved = Set(steps.filter { $0.provedBy != nil }.map(\.name))
         let isWhole = run.plan.steps.allSatisfy { !proved.contains($0.name) || $0.leavesNothing }
         guard let key = choice.key, here.leaving(run, isWhole: isWhole, key, on: machine) != nil,
-            elsewhere.wrongUntil(key.line).map({ $0 < choice.at }) ?? true
+            // It may lie on a wrong one.
+            elsewhere.times(key.line) == choice.times
         else { return nil }
         return try? JSONEncoder().encode(run.facts(key, over: choice.below))
     }
@@ -130,11 +137,10 @@ package struct OtherSnapshots: Sendable {
     /// Those that runs may start from, newest first, and the names of all others: wrong ones, those of commits that left
     /// the branch, and what can't be read.
     private func sorted(_ told: [Told], _ key: SnapshotKey, _ run: PreparedRun) async -> ([Wanted], [String]) {
-        let wrong = elsewhere.wrongUntil(key.line)
         var wanted: [Wanted] = []
         for one in told {
             guard let facts = Self.facts(one.note), facts.key.line == key.line,
-                wrong.map({ $0 < facts.createdAt }) ?? true
+                !elsewhere.isWrong(key.line, facts.run)
             else { continue }
             wanted.append(Wanted(told: one, facts: facts))
         }
@@ -151,6 +157,9 @@ package struct OtherSnapshots: Sendable {
     }
 
     private static func facts(_ note: Data) -> SnapshotFacts? {
-        try? JSONDecoder().decode(SnapshotFacts.self, from: note)
+        guard let facts = try? JSONDecoder().decode(SnapshotFacts.self, from: note) else { return nil }
+        // The machine may have changed it.
+        let times = [facts.cleanAt, facts.createdAt].map(\.timeIntervalSince1970)
+        return times.allSatisfy { $0 >= 0 && $0 < 1e11 } && facts.cleanAt <= facts.createdAt ? facts : nil
     }
 }

@@ -140,7 +140,8 @@ extension Sequence {
 }
 
 extension ProgramCache {
-    /// The tools that a snapshot was built with. The number in front changes when pipectl writes the files in another
-    /// way.
-    package var tools: String { "2 \(toolchain.version) \(toolchain.fileWords) \(MachineImage.words)" }
+    /// The tools that a snapshot was built with.
+    package var tools: String {
+        "\(MachineImage.form) \(toolchain.version) \(toolchain.fileWords) \(MachineImage.words)"
+    }
 }

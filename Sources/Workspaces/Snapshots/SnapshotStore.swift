@@ -255,9 +255,10 @@ package actor SnapshotStore {
     /// Removes the snapshots of a line for good, because they are wrong, and refuses the snapshots of runs that started
     /// from any of their layers. Those of other machines are used no more.
     ///
+    /// - Parameter run: The run that has found it: those of earlier runs are wrong.
     /// - Returns: How many are known.
-    package func giveUp(_ line: SnapshotLine) async -> Int {
-        let others = elsewhere.giveUp(line)
+    package func giveUp(_ line: SnapshotLine, until run: RunID) async -> Int {
+        let others = elsewhere.giveUp(line, until: run)
         givenUp.formUnion(snapshots.filter { $0.key.line == line }.flatMap(SnapshotStore.folders))
         return await remove(.never) { $0.key.line == line } + others
     }

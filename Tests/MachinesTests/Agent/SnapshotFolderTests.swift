@@ -70,7 +70,7 @@ import Testing
             // What was built on it meanwhile needs it, too.
             let above = try ground.keep("2", over: record)
             use = nil
-            ground.folder.remove([])
+            ground.folder.remove(["nothing"])
             #expect(FileManager.default.fileExists(atPath: record.layers[0].path))
             ground.folder.remove([above.name])
             #expect(use == nil && ground.count == 0)
@@ -91,6 +91,29 @@ import Testing
         }
     }
 
+    @Test func `one of a time to come is not used, and makes room for the next`() async throws {
+        try await withGround { ground in
+            for note in ["1", "2", "3"] {
+                let record = try ground.keep(note)
+                let path = "\(ground.folder.path)/\(record.name)/snapshot.json"
+                var later = record
+                later.createdAt = Date(timeIntervalSinceNow: 3_600)
+                try JSONEncoder().encode(later).write(to: URL(fileURLWithPath: path))
+            }
+            #expect(ground.notes.isEmpty)
+            try ground.keep("4")
+            #expect(ground.notes == ["4"] && ground.count == 1)
+        }
+    }
+
+    @Test func `what lost a part is used no more`() async throws {
+        try await withGround { ground in
+            let record = try ground.keep("1")
+            try FileManager.default.removeItem(atPath: record.index)
+            #expect(ground.folder.use(record.name) == nil && ground.notes.isEmpty)
+        }
+    }
+
     @Test func `half-made ones and damaged records are removed`() async throws {
         try await withGround { ground in
             let record = try ground.keep("1")
@@ -99,7 +122,7 @@ import Testing
             try FileManager.default.createDirectory(
                 atPath: "\(ground.folder.path)/half", withIntermediateDirectories: false)
             #expect(ground.folder.use(record.name) == nil && ground.folder.infos().isEmpty)
-            ground.folder.remove([])
+            ground.folder.remove(["nothing"])
             #expect(ground.count == 0)
         }
     }

@@ -134,6 +134,7 @@ extension VerdictWait {
 
     /// Whether the run gives a verdict of the commit, and is no experiment of a person or of the daemon.
     private func counts(_ run: IndexedRun) async throws -> Bool {
+        if run.request.options.machine != nil { return false }
         switch run.request.kind {
         case .warmUp: return Self.countsAsVerdict(run.summary)
         case .triggered: return run.summary.event != .schedule
