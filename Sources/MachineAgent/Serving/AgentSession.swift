@@ -20,7 +20,7 @@ import SystemPackage
 /// What an agent knows of its run, and its answers to requests.
 final class AgentSession: Sendable {
     private struct State {
-        var made: Made?
+        var made: AgentWorkspace?
         var open: (any OpenPlace)?
         var opening: Opening?
         /// By label, the attempts of a lasting agent.
@@ -40,19 +40,6 @@ final class AgentSession: Sendable {
         var isOver = false
         /// The pieces of outputs that are about to come, by digest, and where those are that this machine has.
         var offered: [String: (PieceList, [KeptOutputs.PieceSource?])] = [:]
-    }
-
-    /// A workspace, with what it needs as long as it exists.
-    private struct Made: Sendable {
-        let place: LocalPlace
-        let workspace: Workspace
-        let commit: OID
-        let mirror: Mirror.Held
-        let user: RunUser
-        let caches: RunCaches
-        /// Where the workspace may be kept as a snapshot, and the one that it lies over.
-        var snapshots: SnapshotFolder?
-        var below: SnapshotFolder.Use?
     }
 
     /// The place while it is open, for whoever asked for it last.
@@ -218,55 +205,12 @@ final class AgentSession: Sendable {
     // MARK: The run
 
     private func makeWorkspace(_ order: WorkspaceOrder) async throws -> MadeWorkspace {
-        let isNew = state.withLock { $0.made == nil && !$0.isOver }
+        let (isNew, layering) = state.withLock { ($0.made == nil && !$0.isOver, $0.layering) }
         guard isNew else { throw MachineProblem.other("the run has a workspace already") }
-        if order.needsSandbox, service.sandbox.sandbox == nil {
-            throw MachineProblem.noSandbox(service.sandbox.obstacle ?? "there is no sandbox")
-        }
-        let commit = try AgentSession.id(order.commit)
-        let mirror = try await onOwnThread { try self.mirror(order.repository).hold() }
-        let user = try RunUser(in: service.folder)
-        let caches = try RunCaches(order, user: user.user, in: service.folder)
-        let snapshots = try order.snapshots.map { try SnapshotFolder($0.place, in: service.folder.snapshots) }
-        let below = try await onOwnThread {
-            SnapshotFolder.makeRoom(in: self.service.folder.snapshots)
-            snapshots?.remove(order.snapshots?.unwanted ?? [])
-            return order.snapshots?.name.flatMap { snapshots?.use($0) }
-        }
-        let workspace: Workspace
-        do {
-            workspace = try await Workspace.make(
-                at: run.workspace, commit: commit, store: mirror.path, base: below?.record.source, user: user.user,
-                keepsLayers: order.snapshots?.isKept ?? false,
-                layering: snapshots == nil ? nil : state.withLock { $0.layering })
-            Mirror.touch(commit, mirror)
-        } catch {
-            try? await Workspace.remove(run.workspace)
-            throw Mirror.problem(error, mirror)
-        }
-        var place = LocalPlace(
-            workspace: FilePath(workspace.path), folder: FilePath(run.place), stepInit: FilePath(service.stepInit))
-        place.workspaceMount = workspace.mount
-        place.controlGroups = service.sandbox.controlGroups
-        if let sandbox = service.sandbox.sandbox {
-            place.runSandbox = RunSandbox(
-                sandbox: sandbox, user: user.user, mounts: [SandboxMount(mirror.objects, isOptional: true)],
-                caches: caches.mounts)
-        }
-        let made = Made(
-            place: place, workspace: workspace, commit: commit, mirror: mirror, user: user, caches: caches,
-            snapshots: snapshots, below: below)
+        let made = try await AgentWorkspace.make(order, service, run, layering)
         state.withLock { $0.made = made }
-        if let below, workspace.problem != nil {
-            // Every later run would fail on it, too.
-            try? await onOwnThread { snapshots?.remove([below.record.name]) }
-        }
-        return MadeWorkspace(
-            isWarm: workspace.isOverBase,
-            problem: workspace.problem ?? (order.snapshots?.name != nil && below == nil ? "it is gone" : nil))
+        return made.account(of: order)
     }
-
-    // MARK: Snapshots
 
     /// The snapshots that this machine has, if it can have any.
     private func snapshots(_ place: SnapshotPlace) async throws -> KeptSnapshots {
@@ -288,30 +232,8 @@ final class AgentSession: Sendable {
             // A process that is still alive may write to the layers.
             return state.isAllEnded && !state.isOver ? state.made : nil
         }
-        guard let made, let folder = made.snapshots, made.workspace.upper != nil else {
-            throw MachineProblem.other("there is no workspace that could be kept")
-        }
-        guard order.note.count <= KeepOrder.mostBytes else { throw MachineProblem.other("the note is too long") }
-        let free = DiskSpace.free(at: folder.root) ?? .max
-        guard free >= SnapshotFolder.leastFree else {
-            throw MachineProblem.other("\(free >> 20) MiB are free on its disk, and 2 GiB are needed")
-        }
-        await made.workspace.close()
-        let place = try folder.makePlace()
-        do {
-            let store = made.mirror.path
-            let tree = try await withRepository(at: store) { try $0.treeID(of: made.commit) }
-            let sealed = try await made.workspace.seal(
-                into: place.path, tree: tree, store: store, results: order.results.compactMap { try? Glob($0) })
-            guard let sealed else { throw MachineProblem.other("its files are in a plain folder") }
-            try await onOwnThread {
-                try folder.add(sealed, tree: tree, note: order.note, at: place, limit: max(order.limit, 0))
-            }
-            return KeptSnapshot(bytes: sealed.bytes)
-        } catch {
-            try? await onOwnThread { try FolderRemoval.remove(place.path) }
-            throw error
-        }
+        guard let made else { throw MachineProblem.other("there is no workspace that could be kept") }
+        return try await made.keep(order)
     }
 
     private enum OpenRole {
