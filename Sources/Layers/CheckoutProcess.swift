@@ -51,7 +51,8 @@ public struct CheckoutProcess: Sendable, Codable {
         var environment = ProcessInfo.processInfo.environment
         // Libraries that were brought to a machine lie beside the program.
         let own = (program as NSString).deletingLastPathComponent
-        environment["LD_LIBRARY_PATH"] = [environment["LD_LIBRARY_PATH"], own].compactMap { $0 }.joined(separator: ":")
+        environment["LD_LIBRARY_PATH"] = [environment["LD_LIBRARY_PATH"] ?? "", own].filter { !$0.isEmpty }.joined(
+            separator: ":")
         let result = try await ExternalCommand(
             program, words, environment: environment, deadline: CheckoutProcess.deadline, outputLimit: 16_384
         ).run()

@@ -31,14 +31,15 @@ package struct WaitingRun: Sendable {
     package var seconds: Double
     /// The seconds that it gains on a machine with a snapshot: see ``WarmWorth``.
     package var warmGain: Double
+    /// How long it waits.
     package var patience = Patience.untilReady
 
-    /// For what it waits.
     package enum Patience: Sendable, Equatable {
-        /// Until a machine can be used and has room.
+        /// Until a machine that fits can be used and has room.
         case untilReady
-        /// Until a machine that can be used has room.
+        /// Until a machine that fits has room, but not for one that can't be used now.
         case untilFree
+        /// Not at all: it has a machine at once, or none.
         case none
     }
 

@@ -215,7 +215,8 @@ struct SnapshotFolder: Sendable {
         let all = folders(in: root)
         var records = all.flatMap { folder in folder.records().map { (folder: folder, record: $0) } }
             .sorted { $0.record.createdAt > $1.record.createdAt }
-        while all.reduce(0, { $0 + $1.bytes }) > limit {
+        var bytes = all.reduce(0) { $0 + $1.bytes }
+        while bytes > limit {
             // The removal of one that others lie on makes no room.
             let index = records.lastIndex { one in
                 let name = one.record.name
@@ -226,6 +227,8 @@ struct SnapshotFolder: Sendable {
             let oldest = records.remove(at: index)
             oldest.folder.retire(oldest.record.name)
             oldest.folder.sweep()
+            // What a run still uses goes with the run: no other one has to go for it.
+            bytes -= oldest.record.bytes
         }
     }
 

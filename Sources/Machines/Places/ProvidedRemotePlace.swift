@@ -1,6 +1,6 @@
-import MachineProtocol
 import Engine
 import MachinePool
+import MachineProtocol
 import Results
 import Workspaces
 

@@ -1,8 +1,8 @@
-import Logging
-import Pipeline
 import DaemonLog
 import Engine
 package import Foundation
+import Logging
+import Pipeline
 package import Results
 
 /// Decides which snapshot on another machine a run starts from, and which it leaves there. The machine keeps them, and
