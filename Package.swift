@@ -287,7 +287,7 @@ let package = Package(
                 "Diagnostics", "TaskService", "Tasks",
                 "Engine",
                 "Evaluating", "ForgeConnection", "Forges", "Listening", "Git", "LandedChanges", "Landing",
-                "MachineList", "MergeQueue",
+                "Layers", "MachineList", "MachinePool", "MergeQueue",
                 "Pages", "Pipeline", "Placing", "Preparing", "ProofKeys",
                 "Reports", "Results", "Running", "Sandbox", "Secrets", "StepLogs", "StepSlots", "StateFiles",
                 "Store", "SystemCalls",
@@ -514,7 +514,7 @@ let package = Package(
             dependencies: [
                 "Layers",
                 "Archive", "Control", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "MachineList",
-                "Pipeline",
+                "Pipeline", "PlanRules",
                 "Preparing",
                 "Reports", "Results", "Sandbox", "StateFiles", "StepLogs", "Store", "SystemCalls", "TaskText",
                 "TerminalText",
@@ -879,7 +879,7 @@ let package = Package(
             name: "DaemonTests",
             dependencies: [
                 "Archive", "Control", "Daemon", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "Landing",
-                "MergeQueue",
+                "MachinePool", "MergeQueue",
                 "Pipeline", "Preparing", "Results", "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit",
                 "Store", "TestBasics", "TestSupport", "Watching", "Workspaces",
                 .product(name: "GRDB", package: "GRDB.swift"),

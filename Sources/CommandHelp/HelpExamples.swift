@@ -15,6 +15,7 @@ package enum HelpExamples {
         "validate": [("pipectl validate", ""), ("pipectl validate --folder ~/Code/website --json", "")],
         "plan": [
             ("pipectl plan", "all workflows"), ("pipectl plan test --why", "which steps an earlier run proves"),
+            ("pipectl plan test --machines", "which steps may run on another machine"),
             ("pipectl plan release --format dot | dot -Tsvg > plan.svg", ""),
         ],
         "run": [

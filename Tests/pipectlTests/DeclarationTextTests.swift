@@ -27,4 +27,19 @@ import Testing
         #expect(text.contains("test results build/*.xml, from the output of swift test;"))
         #expect(text.contains("findings lint.sarif, from its output;"))
     }
+
+    @Test func `a plan says which steps may run on another machine, if that is asked`() {
+        let steps = [
+            PlannedStep(name: "build", action: .shell("make"), needs: []),
+            PlannedStep(name: "unit", action: .shell("make test"), needs: ["build"]),
+            PlannedStep(name: "lint", action: .shell("make lint"), needs: []),
+        ]
+        let plan = Plan(workflow: "test", failFast: false, steps: steps)
+        let lines = PlanText.text(plan, namesMoves: true).split(separator: "\n")
+        func line(_ step: String) -> Substring { lines.first { $0.hasPrefix("  \(step)  ") } ?? "" }
+        #expect(line("build").contains("stays: it does not say by .outputs(…)"))
+        #expect(line("unit").contains("stays: it needs \"build\""))
+        #expect(line("lint").contains("may run on another machine"))
+        #expect(!PlanText.text(plan).contains("another machine"))
+    }
 }

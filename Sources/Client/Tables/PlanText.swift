@@ -1,4 +1,5 @@
 package import Pipeline
+import PlanRules
 import Results
 
 /// A plan for people and for Graphviz.
@@ -86,8 +87,11 @@ package enum PlanText {
     }
 
     /// The steps, grouped into waves: the steps of one wave may run at the same time.
-    package static func text(_ plan: Plan) -> String {
+    ///
+    /// - Parameter namesMoves: Whether it says of each step if it may run on another machine than the others.
+    package static func text(_ plan: Plan, namesMoves: Bool = false) -> String {
         let waves = waves(plan)
+        let moves = namesMoves ? StepMoves(plan) : nil
         var lines = ["\(plan.workflow): \(plan.steps.count) steps" + (plan.failFast ? ", fails fast" : "")]
         for (number, wave) in waves.enumerated() {
             lines.append(number == 0 ? "at once" : "then")
@@ -118,6 +122,10 @@ package enum PlanText {
                     facts.append("on \(machine.words.joined(separator: ", "))")
                 }
                 facts.append("at most \(Figures.duration(step.timeout))")
+                if let moves, step.action.startsProcess {
+                    let obstacle = moves.obstacle(to: step)
+                    facts.append(obstacle.map { "stays: it \($0)" } ?? "may run on another machine")
+                }
                 lines.append("  \(step.name)  [\(facts.joined(separator: "; "))]")
                 lines.append("      \(step.commandLine.split(separator: "\n").joined(separator: "\n      "))")
             }

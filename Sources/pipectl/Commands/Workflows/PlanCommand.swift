@@ -25,6 +25,8 @@ struct PlanCommand: AsyncParsableCommand {
     var json = false
     @Option(name: .customLong("param"), help: ArgumentHelp("A parameter's value.", valueName: "name=value"))
     var parameters: [String] = []
+    @Flag(help: "Show for each step whether it may run on another machine than the others, or why not.")
+    var machines = false
     @Flag(help: "Show for each step which run proves it, or what changed since the last proof.")
     var why = false
     @Option(help: "With --why: use this branch, tag or commit instead of the working tree.")
@@ -36,6 +38,10 @@ struct PlanCommand: AsyncParsableCommand {
         if ref != nil && change != nil { throw ValidationError("--ref and --change exclude each other") }
         if !why && (ref != nil || change != nil) { throw ValidationError("--ref and --change go with --why") }
         if why && workflow == nil { throw ValidationError("--why needs the name of a workflow") }
+        if machines && workflow == nil { throw ValidationError("--machines needs the name of a workflow") }
+        if machines && (why || json || format == .dot) {
+            throw ValidationError("--machines is for text, without --why")
+        }
     }
 
     func run() async throws {
@@ -64,7 +70,7 @@ struct PlanCommand: AsyncParsableCommand {
         if format == .dot { return Terminal.put(PlanText.dot(plan)) }
         Terminal.print(PlanText.line(for: declaration))
         for line in DeclarationText.lines(declaration) { Terminal.print("  \(line)") }
-        Terminal.put(PlanText.text(plan))
+        Terminal.put(PlanText.text(plan, namesMoves: machines))
     }
 
     private func explain(_ workflow: String) async throws {
