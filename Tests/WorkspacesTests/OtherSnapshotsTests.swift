@@ -23,11 +23,13 @@ import Testing
             var all: [MissedSnapshot] { wanted.withLock { $0 } }
         }
 
-        var snapshots: OtherSnapshots {
+        var snapshots: OtherSnapshots { snapshots(limit: 1_000) }
+
+        func snapshots(limit: Int) -> OtherSnapshots {
             let here = SnapshotWorkspaces(
                 store: store, tools: "here", isPossible: false, missed: { missed.add($0) },
                 log: Logger(label: "test"))
-            return OtherSnapshots(here, limit: 1_000)
+            return OtherSnapshots(here, limit: limit)
         }
 
         /// A run of a commit: of merged code, or of a change into main.
@@ -98,6 +100,19 @@ import Testing
             #expect(choice.name == "new" && choice.base == Report.Base(run: 4, commit: new, changedFiles: 1))
             #expect(!choice.leaves && choice.cold == nil && choice.unwanted.isEmpty)
             #expect(ground.missed.all.isEmpty, "the target's own snapshot is there")
+        }
+    }
+
+    @Test func `with a limit of 0 bytes nothing is used, left or kept there`() async throws {
+        try await withGround { ground in
+            let commit = try await ground.repository.commit(["a": "1"], "one")
+            let run = try await ground.run(commit, id: 3)
+            let told = [try await ground.kept(run, name: "old")]
+            let none = ground.snapshots(limit: 0)
+            #expect(none.line(of: run) != nil, "or the machine would not be asked")
+            let choice = await none.choose(run, among: told, on: "mini", tools: "t")
+            #expect(choice.name == nil && !choice.leaves && !choice.isWarm && choice.unwanted == ["old"])
+            #expect(ground.missed.all.isEmpty)
         }
     }
 

@@ -13,7 +13,7 @@ package struct OtherSnapshots: Sendable {
     package let limit: Int
     private var elsewhere: SnapshotsElsewhere { here.snapshotStore.elsewhere }
 
-    /// - Parameter limit: 0 for none.
+    /// - Parameter limit: 0: runs neither start from snapshots nor leave any, and those that machines have are removed.
     package init(_ here: SnapshotWorkspaces, limit: Int) { (self.here, self.limit) = (here, limit) }
 
     /// A snapshot that a machine told of.
@@ -59,7 +59,7 @@ package struct OtherSnapshots: Sendable {
 
     /// The snapshots that may concern a run; nil if it neither starts from one nor leaves one.
     package func line(of run: PreparedRun) -> SnapshotLine? {
-        guard limit > 0, let key = run.snapshotKey(tools: "") else { return nil }
+        guard let key = run.snapshotKey(tools: "") else { return nil }
         let mayLeave = run.isMerged && run.run.request.change == nil && run.startsForChanges
         return run.run.request.beginsFromNothing && !mayLeave ? nil : key.line
     }
@@ -75,6 +75,10 @@ package struct OtherSnapshots: Sendable {
     ) async -> Choice {
         var choice = Choice()
         guard let key = run.snapshotKey(tools: tools) else { return choice }
+        guard limit > 0 else {
+            choice.unwanted = told.map(\.name)
+            return choice
+        }
         choice.times = elsewhere.times(key.line)
         let (wanted, unwanted) = await sorted(told, key, run)
         let plan = run.wholePlan.snapshotDigest
