@@ -91,7 +91,7 @@ extension Daemon {
 
     /// Cancels what an earlier daemon left at Slurm, before a run asks for an allocation again.
     private func cancelAllocations() async {
-        let names = try? await ListedMachines(state.folder, stepInit: tools.stepInit).cancelLeftovers(
+        let names = try? await work.execution.pipelines.machines.cancelLeftovers(
             except: LeftRun.all(in: state.folder).map(\.left.trace))
         guard let names, !names.isEmpty else { return }
         log.notice(

@@ -47,6 +47,9 @@ struct RunWork: Sendable {
             FixListener { [fixes] in await fixes.settle() },
             failures,
             TaskListener { [tasks] in await tasks.settle() },
+            LeftRunListener(state: execution.pipelines.state.folder) { [execution] in
+                await execution.pipelines.machines.end($0)
+            },
         ]
         if writesNotes { listeners.append(NoteListener(log: log)) }
         if let runLog { listeners.append(RunLogListener(path: runLog, log: log)) }

@@ -78,7 +78,7 @@ package struct RunPipelines: Sendable {
                         sandboxing: sandboxing, state: state.folder, folders: options.folders,
                         allowsUnsandboxed: options.allowsUnsandboxed, stepInit: tools.stepInit, workspaces: provider,
                         sandboxPool: workspaces.sandboxPool),
-                    placement: monitor.placement, reach: ListedMachines(state.folder, stepInit: tools.stepInit),
+                    placement: monitor.placement, reach: machines,
                     allowsUnsandboxed: options.allowsUnsandboxed,
                     snapshots: OtherSnapshots(provider.snapshots, limit: options.snapshotBytes),
                     expected: { [times] in await times.time(of: $0) }),
@@ -103,6 +103,9 @@ package struct RunPipelines: Sendable {
                 users: sandboxing.users, reaper: workspaces.reaper, log: log),
             monitor: monitor)
     }
+
+    /// The ways to other machines.
+    package var machines: ListedMachines { ListedMachines(state.folder, stepInit: tools.stepInit) }
 
     /// Which runs are on which machines.
     package var placement: Placement { monitor.placement }
