@@ -21,3 +21,31 @@ package enum Wire {
         return try decoder.decode(type, from: Data(bytes))
     }
 }
+
+extension KeyedDecodingContainer {
+    /// A number that the other side may have made up.
+    ///
+    /// - Throws: `DecodingError` for one that is out of the range.
+    func decode<Number: Decodable & Numeric & Comparable>(
+        _ key: Key, in range: ClosedRange<Number>
+    ) throws -> Number {
+        try checked(try decode(Number.self, forKey: key), key, range)
+    }
+
+    /// The same; nil if there is none.
+    func decodeIfPresent<Number: Decodable & Numeric & Comparable>(
+        _ key: Key, in range: ClosedRange<Number>
+    ) throws -> Number? {
+        try decodeIfPresent(Number.self, forKey: key).map { try checked($0, key, range) }
+    }
+
+    private func checked<Number: Numeric & Comparable>(
+        _ number: Number, _ key: Key, _ range: ClosedRange<Number>
+    ) throws -> Number {
+        guard range.contains(number) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: key, in: self, debugDescription: "\(number) is not one of \(range)")
+        }
+        return number
+    }
+}

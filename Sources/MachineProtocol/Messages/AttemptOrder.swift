@@ -104,11 +104,25 @@ package struct AttemptReport: Sendable, Codable {
         limits = [own.cpuTime, own.fileSize, own.data, own.processes, own.openFiles]
     }
 
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        exitCode = try fields.decodeIfPresent(.exitCode, in: 0...255)
+        signal = try fields.decodeIfPresent(.signal, in: 1...127)
+        stopped = try fields.decodeIfPresent(StopOrder.self, forKey: .stopped)
+        wasKilled = try fields.decode(Bool.self, forKey: .wasKilled)
+        limit = try fields.decodeIfPresent(String.self, forKey: .limit)
+        survivedLimit = try fields.decodeIfPresent(String.self, forKey: .survivedLimit)
+        limits = try fields.decode([UInt64].self, forKey: .limits)
+    }
+
     /// - Parameter asked: Why the daemon asked the step to end, if it did.
     package func end(asked: StopRequest?) -> AttemptEnd {
         var process = ProcessEnd(exitCode: exitCode, signal: signal, wasKilled: wasKilled)
         // The limit of time is watched there.
-        if let stopped { process.stopped = stopped.request.kind == asked?.kind ? asked : stopped.request }
+        if var request = stopped?.request {
+            request.reason = Self.short(request.reason)
+            process.stopped = request.kind == asked?.kind ? asked : request
+        }
         let limits = limits.count == 5 ? limits : [0, 0, 0, 0, 0]
         return AttemptEnd(
             process: process, limit: limit.map(Self.short), survivedLimit: survivedLimit.map(Self.short),

@@ -43,4 +43,16 @@ package struct AgentGreeting: Sendable, Codable, Equatable {
         self.sandbox = sandbox
         self.sandboxObstacle = sandboxObstacle
     }
+
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        version = try fields.decode(Int.self, forKey: .version)
+        platform = try fields.decode(String.self, forKey: .platform)
+        architecture = try fields.decode(String.self, forKey: .architecture)
+        cores = try fields.decode(.cores, in: 1...65_536)
+        // A pebibyte.
+        memory = try fields.decode(.memory, in: 0...(1 << 50))
+        sandbox = try fields.decodeIfPresent(String.self, forKey: .sandbox)
+        sandboxObstacle = try fields.decodeIfPresent(String.self, forKey: .sandboxObstacle)
+    }
 }

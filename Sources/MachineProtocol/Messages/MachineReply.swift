@@ -112,6 +112,17 @@ package struct OpenedPlace: Sendable, Codable {
 }
 
 /// A place was closed.
+
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        begunAt = try fields.decode(Date.self, forKey: .begunAt)
+        // Its bits may be those of no number, which dates compare as equal and which can't be printed.
+        guard (0...1e11).contains(begunAt.timeIntervalSince1970) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .begunAt, in: fields, debugDescription: "no clock shows this time")
+        }
+        workspacePaths = try fields.decode([String].self, forKey: .workspacePaths)
+    }
 package struct ClosedPlace: Sendable, Codable {
     package var isAllEnded: Bool
     package init(isAllEnded: Bool) { self.isAllEnded = isAllEnded }

@@ -46,9 +46,9 @@ struct RemoteFiles: FileSource {
                 && globs.contains { $0.matches(path) }
         }
         var search = found
-        search.matches = found.matches.filter {
-            isWanted($0.path) && $0.bytes >= 0 && (findsLinks || $0.target == nil)
-                && ($0.target.map { $0.utf8.count <= 4_096 } ?? true)
+        search.matches = found.matches.filter { match in
+            isWanted(match.path) && match.bytes >= 0 && (findsLinks || match.target == nil)
+                && (match.target.map { $0.utf8.count <= 4_096 && $0.utf8.count == match.bytes } ?? true)
         }
         search.emptyFolders = found.emptyFolders.filter(isWanted)
         search.problems = found.problems.prefix(21).map { String($0.prefix(2_000)) }
