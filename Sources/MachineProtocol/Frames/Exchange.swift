@@ -4,7 +4,7 @@ import Synchronization
 /// One request to an agent with what belongs to it: data in both directions, notes, and the reply.
 ///
 /// Its calls block. The connection's reader never waits for whoever takes out of an exchange: a sender may only be ahead
-/// by ``window`` bytes.
+/// by ``window`` bytes of data, and a few messages.
 package final class Exchange: Sendable {
     /// What arrived for an exchange.
     package enum Event: Sendable {
@@ -16,12 +16,22 @@ package final class Exchange: Sendable {
 
     /// How many bytes of data may be on their way or wait to be taken.
     package static let window = 1 << 20
+    /// The most messages that may wait to be taken.
+    static let mostMessages = 1_000
+    /// The most bytes of notes and of the reply that may wait to be taken.
+    static let mostMessageBytes = Frame.mostHeader + window
 
     package let number: UInt32
     private let connection: MachineConnection
+    /// How long a call may wait now for the other side; nil without a limit.
+    private let patience: (@Sendable () -> Duration)?
 
     private struct State {
         var events: [Event] = []
+        /// Data that came after these events, in one piece: many small ones would take more room than they have bytes.
+        var data: [UInt8] = []
+        /// Bytes of notes and of the reply that wait.
+        var messageBytes = 0
         /// Bytes that the other side may still send.
         var room = Exchange.window
         /// Bytes that this side may still send.
@@ -29,14 +39,64 @@ package final class Exchange: Sendable {
         var isOver = false
         var isDropped = false
         var noteHandler: (@Sendable ([UInt8]) -> Void)?
+
+        /// Adds what has arrived.
+        ///
+        /// - Returns: What is wrong if the other side sends more than may wait.
+        mutating func add(_ event: Event) -> FrameProblem? {
+            switch event {
+            case .data(let bytes):
+                room -= bytes.count
+                guard room >= 0 else { return .outOfTurn("more data than it was asked for") }
+                data += bytes
+                return nil
+            case .reply:
+                guard !isOver else { return .outOfTurn("a second reply") }
+                isOver = true
+            case .note, .endOfData: break
+            }
+            if !data.isEmpty { events.append(.data(data)) }
+            data = []
+            events.append(event)
+            messageBytes += event.messageBytes
+            guard events.count <= Exchange.mostMessages, messageBytes <= Exchange.mostMessageBytes else {
+                return .outOfTurn("more messages than may wait")
+            }
+            return nil
+        }
+
+        /// Takes the first event.
+        mutating func next() -> Event? {
+            if !events.isEmpty {
+                let event = events.removeFirst()
+                messageBytes -= event.messageBytes
+                return event
+            }
+            guard !data.isEmpty else { return nil }
+            defer { data = [] }
+            return .data(data)
+        }
+
+        /// Takes all notes.
+        mutating func takeNotes() -> [[UInt8]] {
+            var notes: [[UInt8]] = []
+            events.removeAll { event in
+                guard case .note(let bytes) = event else { return false }
+                notes.append(bytes)
+                return true
+            }
+            messageBytes = events.reduce(0) { $0 + $1.messageBytes }
+            return notes
+        }
     }
 
     private let state = Mutex(State())
     private let change = NSCondition()
 
-    init(number: UInt32, connection: MachineConnection) {
+    init(number: UInt32, connection: MachineConnection, patience: (@Sendable () -> Duration)? = nil) {
         self.number = number
         self.connection = connection
+        self.patience = patience
     }
 
     /// Called for the connection's reader, and never waits.
@@ -44,20 +104,11 @@ package final class Exchange: Sendable {
         var problem: FrameProblem?
         var handler: (@Sendable ([UInt8]) -> Void)?
         update { state in
-            switch event {
-            case .data(let bytes):
-                state.room -= bytes.count
-                if state.room < 0 { problem = .outOfTurn("more data than it was asked for") }
-            case .note:
-                if let known = state.noteHandler {
-                    handler = known
-                    return
-                }
-                if state.events.count > 1_000 { problem = .outOfTurn("too many notes") }
-            case .reply: state.isOver = true
-            case .endOfData: break
+            if case .note = event, let known = state.noteHandler {
+                handler = known
+            } else {
+                problem = state.add(event)
             }
-            state.events.append(event)
         }
         if let problem { throw problem }
         if let handler, case .note(let bytes) = event { handler(bytes) }
@@ -77,16 +128,30 @@ package final class Exchange: Sendable {
         change.unlock()
     }
 
-    /// Waits for what `take` returns. What has arrived is taken even after the connection has ended.
+    /// Waits for what `take` returns. What has arrived is taken even after the connection has ended. If the other side
+    /// lives and does not go on with this exchange, it is given up.
     ///
     /// - Throws: ``ConnectionEnd``.
     private func wait<Value: Sendable>(_ take: (inout State) -> Value?) throws -> Value {
+        let begin = ContinuousClock.now
+        if let value = try wait(since: begin, take) { return value }
+        let end = ConnectionEnd(
+            .silent, "left a question unanswered for \(Int((ContinuousClock.now - begin) / .seconds(1))) seconds")
+        connection.close(end)
+        throw connection.end ?? end
+    }
+
+    /// - Returns: Nil if that takes longer than ``patience``.
+    private func wait<Value: Sendable>(
+        since begin: ContinuousClock.Instant, _ take: (inout State) -> Value?
+    ) throws -> Value? {
         change.lock()
         defer { change.unlock() }
         while true {
             if let value = state.withLock({ take(&$0) }) { return value }
             if let end = connection.end { throw end }
-            // The limit only guards against a lost wake-up.
+            if let patience, ContinuousClock.now - begin > patience() { return nil }
+            // The limit only guards against a lost wake-up, and lets the patience be looked at.
             _ = change.wait(until: Date(timeIntervalSinceNow: 1))
         }
     }
@@ -95,7 +160,7 @@ package final class Exchange: Sendable {
     ///
     /// - Throws: ``ConnectionEnd`` when the connection has ended and nothing is left.
     package func next() throws -> Event {
-        let event = try wait { state in state.events.isEmpty ? nil : state.events.removeFirst() }
+        let event = try wait { $0.next() }
         if case .data(let bytes) = event { grant(bytes.count) }
         return event
     }
@@ -111,11 +176,7 @@ package final class Exchange: Sendable {
         var waiting: [[UInt8]] = []
         update { state in
             state.noteHandler = handler
-            state.events.removeAll { event in
-                guard case .note(let bytes) = event else { return false }
-                waiting.append(bytes)
-                return true
-            }
+            waiting = state.takeNotes()
         }
         for note in waiting { handler(note) }
     }
@@ -166,4 +227,14 @@ package final class Exchange: Sendable {
 
     /// The other side wants no more data of this exchange.
     package struct Dropped: Error {}
+}
+
+extension Exchange.Event {
+    /// The bytes that no window bounds.
+    fileprivate var messageBytes: Int {
+        switch self {
+        case .note(let bytes), .reply(let bytes): bytes.count
+        case .data, .endOfData: 0
+        }
+    }
 }

@@ -98,13 +98,17 @@ package final class MachineConnection: Sendable {
 
     /// Begins an exchange with a request.
     ///
+    /// - Parameter patience: How long each wait for the other side may take, asked again and again while it lasts; a
+    ///   longer one ends the connection. Nil without a limit.
     /// - Throws: ``ConnectionEnd``.
-    package func begin(_ request: some Encodable) throws -> Exchange {
+    package func begin(
+        _ request: some Encodable, patience: (@Sendable () -> Duration)? = nil
+    ) throws -> Exchange {
         let header = try Wire.bytes(request)
         let exchange = try state.withLock { state in
             if let end = state.end { throw end }
             state.lastNumber += 1
-            let exchange = Exchange(number: state.lastNumber, connection: self)
+            let exchange = Exchange(number: state.lastNumber, connection: self, patience: patience)
             state.exchanges[state.lastNumber] = exchange
             return exchange
         }

@@ -134,6 +134,67 @@ import Testing
         #expect(client.end?.kind == .wrongFrame)
     }
 
+    @Test(arguments: [
+        Flood(.reply, count: 2), Flood(.note, count: 1_001), Flood(.endOfData, count: 1_001),
+        Flood(.note, bytes: 1 << 20, count: 10),
+    ]) func `who sends more messages than may wait ends the connection`(_ flood: Flood) async throws {
+        let (one, other) = try pair()
+        let client = try client(one)
+        let exchange = try client.begin("anything")
+        let header = [UInt8](repeating: 0, count: flood.bytes)
+        let message = Frame(flood.kind, exchange: exchange.number, header: header).bytes
+        try await onOwnThread {
+            other.use { file in
+                for _ in 0..<flood.count where client.end == nil { _ = QuietWrite.all(message, to: file) }
+            }
+        }
+        try await eventually("the connection ends") { client.end != nil }
+        withExtendedLifetime(exchange) {}
+        #expect(client.end?.kind == .wrongFrame)
+    }
+
+    @Test func `small pieces of data that wait are one`() async throws {
+        let (one, other) = try pair()
+        let client = try client(one)
+        let exchange = try client.begin("anything")
+        let number = exchange.number
+        let piece = Frame(.data, exchange: number, content: [7]).bytes + Frame(.data, exchange: number).bytes
+        let pieces = Array(repeatElement(piece, count: 5_000).joined())
+        let (second, last) = (try client.begin("more"), Frame(.reply, exchange: number).bytes)
+        try await onOwnThread {
+            let end = Frame(.reply, exchange: second.number).bytes
+            other.use { _ = QuietWrite.all(pieces + last + end, to: $0) }
+            // When the second reply is there, all that came before it is.
+            _ = try second.next()
+            guard case .data(let bytes) = try exchange.next() else { Issue.record("no data"); return }
+            #expect(bytes == [UInt8](repeating: 7, count: 5_000))
+            guard case .reply = try exchange.next() else { Issue.record("no reply"); return }
+        }
+        #expect(client.end == nil)
+        client.close(ConnectionEnd(.ended, "is over"))
+    }
+
+    @Test(arguments: [false, true])
+    func `a question about which nothing happens ends the connection`(_ sends: Bool) async throws {
+        let (one, other) = try pair()
+        // It lives, and says so.
+        let isAsked = Mutex(false)
+        let serving = try server(other) { _, _ in isAsked.withLock { $0 = true } }
+        let client = try client(one)
+        let end: ConnectionEnd? = try await onOwnThread {
+            // The limit may shrink while it is waited for.
+            let exchange = try client.begin(
+                "anything", patience: { isAsked.withLock { $0 } ? .zero : .seconds(3_600) })
+            do {
+                if sends { try exchange.send([UInt8](repeating: 7, count: 2 * Exchange.window)) }
+                _ = try exchange.next()
+                return nil
+            } catch { return error as? ConnectionEnd }
+        }
+        #expect(end?.kind == .silent && client.end == end)
+        serving.close(ConnectionEnd(.ended, "is over"))
+    }
+
     @Test func `who is silent ends the connection`() async throws {
         let (one, other) = try pair()
         let client = try client(one, silence: .seconds(1))
@@ -178,4 +239,14 @@ import Testing
         #expect(ours == "agent")
         #expect(try await theirs == "daemon")
     }
+}
+
+/// Equal messages that nobody takes.
+struct Flood: Sendable, CustomTestStringConvertible {
+    let kind: Frame.Kind
+    let bytes: Int
+    let count: Int
+    var testDescription: String { "\(count) × \(kind) of \(bytes) bytes" }
+
+    init(_ kind: Frame.Kind, bytes: Int = 0, count: Int) { (self.kind, self.bytes, self.count) = (kind, bytes, count) }
 }
