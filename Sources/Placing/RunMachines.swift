@@ -57,7 +57,7 @@ struct RunMachines: StepMachines {
         order.needs = held.needs
         order.part = -held.number
         order.isWhole = false
-        order.wait = PlaceWait(stop: stop, losses: order.wait.losses)
+        order.wait = PlaceWait(stop: stop, runStop: order.wait.runStop, losses: order.wait.losses)
         do {
             return try await places.provide(order, on: held.machine)
         } catch let problem as PlaceUnavailable {

@@ -1,4 +1,4 @@
-import Concurrency
+package import Concurrency
 import Engine
 package import MachineProtocol
 import Synchronization
@@ -14,14 +14,17 @@ package final class MachineClient: Sendable {
     package let greeting: AgentGreeting
     private let stream: AgentStream
     private let connection: MachineConnection
-    private let counts: TrafficCount
+    private let counts = TrafficCount()
+    /// Ends the run; nil if there is none.
+    private let stop: StopSignal?
+    let patience: Patience
 
     private init(
-        machine: String, greeting: AgentGreeting, stream: AgentStream, connection: MachineConnection,
-        counts: TrafficCount
+        machine: String, greeting: AgentGreeting, stream: AgentStream, connection: MachineConnection, stop: StopSignal?,
+        patience: Patience
     ) {
         (self.machine, self.greeting, self.stream) = (machine, greeting, stream)
-        (self.connection, self.counts) = (connection, counts)
+        (self.connection, self.stop, self.patience) = (connection, stop, patience)
     }
 
     /// How many bytes of packs and stored outputs were sent.
@@ -34,12 +37,13 @@ package final class MachineClient: Sendable {
     ///
     /// - Parameters:
     ///   - resuming: The trace of a lasting agent that is not started but found again.
+    ///   - stop: Ends the run: nobody waits long for answers then.
     ///   - lifetime: After that the agent ends everything, whatever the daemon says.
     ///   - silence: How long one side may say nothing before the other one gives it up.
     /// - Throws: ``PlaceProblem``; nothing is left then.
     package static func connect(
         _ link: any AgentLink, machine: String, lifetime: Duration, silence: Duration = .seconds(30),
-        resuming: String? = nil
+        resuming: String? = nil, stop: StopSignal? = nil, patience: Patience = Patience()
     ) async throws -> MachineClient {
         let stream: AgentStream
         do {
@@ -62,7 +66,8 @@ package final class MachineClient: Sendable {
             let connection = MachineConnection(input: stream.output, output: stream.input, silence: silence)
             try connection.start(parser)
             return MachineClient(
-                machine: machine, greeting: greeting, stream: stream, connection: connection, counts: TrafficCount())
+                machine: machine, greeting: greeting, stream: stream, connection: connection, stop: stop,
+                patience: patience)
         } catch {
             let reason = await stream.end(keepsAgent: resuming != nil)
             if let problem = error as? PlaceProblem { throw problem }
@@ -122,23 +127,38 @@ package final class MachineClient: Sendable {
         return PlaceProblem(reason: "\(machine) \(reason)", mayHaveActed: mayHaveActed)
     }
 
-    func begin(_ request: MachineRequest) throws -> Exchange {
-        do { return try connection.begin(request) } catch { throw lost(error, mayHaveActed: false) }
+    /// How long a machine may do nothing about a question. Its files may be on a disk that does not answer, while the
+    /// agent itself lives.
+    package struct Patience: Sendable {
+        package var usual = Duration.seconds(300)
+        /// Once the run was asked to end.
+        package var ending = Duration.seconds(60)
+
+        package init() {}
+    }
+
+    /// - Parameter limit: How long the machine may do nothing about it; nil if nothing may happen for any time.
+    func begin(_ request: MachineRequest, limit: Duration?) throws -> Exchange {
+        let wait = limit.map { limit in
+            { @Sendable [stop, patience] in stop?.request == nil ? limit : min(limit, patience.ending) }
+        }
+        do { return try connection.begin(request, patience: wait) } catch { throw lost(error, mayHaveActed: false) }
     }
 
     /// Makes a request, sends what belongs to it, and waits for the reply.
     ///
     /// - Parameters:
+    ///   - limit: How long the machine may do nothing about it, if not as long as usual.
     ///   - data: Receives the data that comes.
     ///   - send: Sends the data of the request; the end of it is sent afterwards.
     /// - Throws: What the agent could not do, as the engine knows it; ``PlaceProblem`` if the connection is lost; what
     ///   `data` and `send` throw.
     @discardableResult
     func ask<Value: Sendable & Codable>(
-        _ request: MachineRequest, _ type: Value.Type = Value.self, data: (([UInt8]) throws -> Void)? = nil,
-        send: ((Exchange) throws -> Void)? = nil
+        _ request: MachineRequest, _ type: Value.Type = Value.self, limit: Duration? = nil,
+        data: (([UInt8]) throws -> Void)? = nil, send: ((Exchange) throws -> Void)? = nil
     ) throws -> Value {
-        let exchange = try begin(request)
+        let exchange = try begin(request, limit: limit ?? patience.usual)
         defer { exchange.finish() }
         do {
             if let send {
@@ -151,7 +171,7 @@ package final class MachineClient: Sendable {
             while true {
                 switch try exchange.next() {
                 case .data(let bytes): try data?(bytes)
-                case .endOfData, .note: continue
+                case .endOfData, .note: throw unreadable
                 case .reply(let bytes): return try value(type, bytes)
                 }
             }
@@ -165,12 +185,17 @@ package final class MachineClient: Sendable {
     /// - Throws: ``MachineProblem``; ``PlaceProblem`` if the bytes are no reply.
     func value<Value: Sendable & Codable>(_ type: Value.Type, _ bytes: [UInt8]) throws -> Value {
         guard let reply = try? Wire.value(MachineReply<Value>.self, from: bytes) else {
-            throw PlaceProblem(reason: "\(machine) sent an answer that can't be read", mayHaveActed: true)
+            throw unreadable
         }
         switch reply {
         case .value(let value): return value
         case .problem(let problem): throw problem
         }
+    }
+
+    /// The machine answered with what is no answer.
+    var unreadable: PlaceProblem {
+        PlaceProblem(reason: "\(machine) sent an answer that can't be read", mayHaveActed: true)
     }
 
     /// Sends a pack of commits as the data of a request.

@@ -22,6 +22,8 @@ struct OpenRemotePlace: OpenPlace {
 
     /// How long after its grace a step that was asked to end may still be alive before the machine is given up.
     private static let patience = Duration.seconds(45)
+    /// How long the machine may take to put outputs in place, of which it says nothing meanwhile.
+    private static let unpacking = Duration.seconds(900)
 
     func run(
         _ attempt: StepAttempt, stop: StopSignal, output: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
@@ -54,7 +56,7 @@ struct OpenRemotePlace: OpenPlace {
         // Nothing was sent before this call, and afterwards nobody knows.
         if machine.isLost { throw machine.lost(PlaceIsGone(), mayHaveActed: false) }
         let exchange: Exchange
-        do { exchange = try machine.begin(.run(AttemptOrder(attempt))) } catch let problem as PlaceProblem {
+        do { exchange = try machine.begin(.run(AttemptOrder(attempt)), limit: nil) } catch let problem as PlaceProblem {
             throw PlaceProblem(reason: problem.reason, mayHaveActed: true)
         }
         defer { exchange.finish() }
@@ -105,7 +107,8 @@ struct OpenRemotePlace: OpenPlace {
     func restore(_ outputs: StoredOutputs, inPlaceOf stale: StaleOutputs) throws {
         try asEngine {
             try OutputSending(outputs: outputs, machine: machine).send()
-            _ = try machine.ask(.restore(sha256: outputs.sha256, inPlaceOf: stale), Done.self)
+            _ = try machine.ask(
+                .restore(sha256: outputs.sha256, inPlaceOf: stale), Done.self, limit: OpenRemotePlace.unpacking)
         }
     }
 

@@ -15,12 +15,13 @@ package struct RemotePlace: RunPlace {
     ) async throws -> (value: Value, isAllEnded: Bool) {
         let machine = machine
         let (exchange, opened) = try await onOwnThread {
-            let exchange = try machine.begin(.open(plan))
+            let exchange = try machine.begin(.open(plan), limit: machine.patience.usual)
             do {
                 return (exchange, try RemotePlace.waitUntilOpen(exchange, machine))
             } catch {
                 exchange.finish()
-                throw (error as? MachineProblem)?.error ?? machine.lost(error, mayHaveActed: false)
+                throw (error as? MachineProblem)?.error ?? (error as? PlaceProblem)
+                    ?? machine.lost(error, mayHaveActed: false)
             }
         }
         let value = await body(OpenRemotePlace(machine: machine, opened: opened))
@@ -28,8 +29,12 @@ package struct RemotePlace: RunPlace {
             defer { exchange.finish() }
             try exchange.note(Done())
             while true {
-                guard case .reply(let bytes) = try exchange.next() else { continue }
-                return try machine.value(ClosedPlace.self, bytes).isAllEnded
+                switch try exchange.next() {
+                // A lasting agent says again that the place was opened.
+                case .note: continue
+                case .reply(let bytes): return try machine.value(ClosedPlace.self, bytes).isAllEnded
+                case .data, .endOfData: throw machine.unreadable
+                }
             }
         }
         return (value, isAllEnded ?? false)
@@ -38,11 +43,13 @@ package struct RemotePlace: RunPlace {
     private static func waitUntilOpen(_ exchange: Exchange, _ machine: MachineClient) throws -> OpenedPlace {
         while true {
             switch try exchange.next() {
-            case .note(let bytes): return try Wire.value(OpenedPlace.self, from: bytes)
+            case .note(let bytes):
+                guard let opened = try? Wire.value(OpenedPlace.self, from: bytes) else { throw machine.unreadable }
+                return opened
             case .reply(let bytes):
                 _ = try machine.value(ClosedPlace.self, bytes)
                 throw PlaceProblem(reason: "\(machine.machine) opened no place", mayHaveActed: false)
-            case .data, .endOfData: continue
+            case .data, .endOfData: throw machine.unreadable
             }
         }
     }

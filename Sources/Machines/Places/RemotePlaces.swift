@@ -40,8 +40,9 @@ package struct RemotePlaces: PlaceProvider {
             throw PlaceProblem(reason: "\(machine) can't run this: \(reason)", mayHaveActed: false)
         }
         let lifetime = order.run.plan.limits.wallTime.map { min(.seconds($0 + 3_600), longest) } ?? longest
-        if let trace = order.wait.adopts { return try await adopt(trace, lifetime) }
-        let client = try await MachineClient.connect(link, machine: machine, lifetime: lifetime, silence: silence)
+        if let trace = order.wait.adopts { return try await adopt(trace, lifetime, order.wait.runStop) }
+        let client = try await MachineClient.connect(
+            link, machine: machine, lifetime: lifetime, silence: silence, stop: order.wait.runStop)
         connected(client)
         var snapshots = SnapshotPart(warmed: warmed)
         do {
@@ -72,9 +73,11 @@ package struct RemotePlaces: PlaceProvider {
     }
 
     /// Finds a lasting agent again, which has the workspace already.
-    private func adopt(_ trace: PlaceTrace, _ lifetime: Duration) async throws -> any ProvidedPlace {
+    private func adopt(
+        _ trace: PlaceTrace, _ lifetime: Duration, _ stop: StopSignal
+    ) async throws -> any ProvidedPlace {
         let client = try await MachineClient.connect(
-            link, machine: machine, lifetime: lifetime, silence: silence, resuming: trace.agent)
+            link, machine: machine, lifetime: lifetime, silence: silence, resuming: trace.agent, stop: stop)
         connected(client)
         do {
             try await onOwnThread { _ = try client.ask(.resume, Done.self) }

@@ -75,6 +75,8 @@ package enum PlaceProgress: Sendable, Equatable {
 package struct PlaceWait: Sendable {
     /// Ends the wait.
     package var stop: StopSignal
+    /// Ends the run. It is the same signal, unless the place is for single steps of the run.
+    package var runStop: StopSignal
     /// How often a machine was lost while the run was there.
     package var losses: Int
     /// The place that the run takes over; nil if it gets a new one.
@@ -83,10 +85,11 @@ package struct PlaceWait: Sendable {
     package var say: @Sendable (PlaceProgress) -> Void
 
     package init(
-        stop: StopSignal = StopSignal(), losses: Int = 0, adopts: PlaceTrace? = nil,
+        stop: StopSignal = StopSignal(), runStop: StopSignal? = nil, losses: Int = 0, adopts: PlaceTrace? = nil,
         say: @escaping @Sendable (PlaceProgress) -> Void = { _ in }
     ) {
-        (self.stop, self.losses, self.adopts, self.say) = (stop, losses, adopts, say)
+        (self.stop, self.runStop) = (stop, runStop ?? stop)
+        (self.losses, self.adopts, self.say) = (losses, adopts, say)
     }
 }
 
