@@ -81,7 +81,10 @@ package struct MachinePlaces: PlaceProvider {
                 placement.leave(order.run.run.id)
                 if machine.address == .here || MachinePlaces.isOwn(error) { throw error }
                 // It may run on another machine.
-                if let problem = error as? PlaceUnavailable { (refusal, _) = (problem, excluded.insert(machine.name)) }
+                if let problem = error as? PlaceUnavailable {
+                    if wanted != nil { throw problem }
+                    (refusal, _) = (problem, excluded.insert(machine.name))
+                }
             }
         }
     }

@@ -131,6 +131,19 @@ import Testing
         }
     }
 
+    @Test func `a run for one machine ends if that can't have it`() async throws {
+        try await withBench(["a", "b"]) { bench in
+            let reach = Nowhere { _, _ in throw PlaceUnavailable(reason: "it has no sandbox") }
+            let places = MachinePlaces(
+                here: Here(), placement: bench.placement, reach: reach, allowsUnsandboxed: true)
+            var order = try bench.order([step()])
+            order.run.run.request.options.machine = "a"
+            let wanted = order
+            await #expect(throws: PlaceUnavailable.self) { try await places.provide(wanted) }
+            #expect(reach.names.all == ["a"])
+        }
+    }
+
     @Test func `what another machine can't run stays on the daemon's`() async throws {
         try await withBench(["a"]) { bench in
             let here = Here()

@@ -168,17 +168,35 @@ struct Mirror: Sendable {
         }
     }
 
-    /// What an error of reading a mirror means: without a code of the system, something in it is damaged or missing.
-    static func problem(_ problem: any Error, _ held: Held) -> any Error {
+    /// What it means that a pack could not be taken: without a code of the system, something is damaged or missing.
+    private static func problem(_ problem: GitError, _ held: Held) -> MachineProblem {
+        if let code = problem.systemError { return full(code, held) }
+        return .mirror("the mirror \(held.path): \(problem)")
+    }
+
+    /// What it means that the files of a commit could not be written. It blocks.
+    ///
+    /// Whoever wrote the commit can choose names that this machine's file system refuses. So a mirror is damaged only if
+    /// what it has of the commit can't be read.
+    static func problem(_ problem: any Error, writing commit: OID, _ held: Held) -> any Error {
         let code: Int32?
         switch problem {
         case let problem as GitError: code = problem.systemError
-        case let problem as CheckoutProblem where problem.wasEnded: return MachineProblem.other("\(problem)")
+        case let problem as CheckoutProblem where problem.wasEnded: return MachineProblem.files("\(problem)")
         case let problem as CheckoutProblem: code = problem.systemError
+        case is TreeExcess: return MachineProblem.files("\(problem)")
         default: return problem
         }
-        if let code { return MachineProblem.other("the mirror \(held.path): \(String(cString: strerror(code)))") }
-        return MachineProblem.mirror("the mirror \(held.path): \(problem)")
+        if let code { return full(code, held) }
+        // One that was open before may have in memory what is damaged on the disk.
+        guard let repository = try? Repository(opening: held.path), repository.isWhole(commit) else {
+            return MachineProblem.mirror("the mirror \(held.path): \(problem)")
+        }
+        return MachineProblem.files("\(problem)")
+    }
+
+    private static func full(_ code: Int32, _ held: Held) -> MachineProblem {
+        .other("the mirror \(held.path): \(String(cString: strerror(code)))")
     }
 
     /// Notes that a run uses a commit now.

@@ -51,7 +51,7 @@ struct AgentWorkspace: Sendable {
             Mirror.touch(commit, mirror)
         } catch {
             try? await Workspace.remove(run.workspace)
-            throw Mirror.problem(error, mirror)
+            throw try await onOwnThread { Mirror.problem(error, writing: commit, mirror) }
         }
         if let below, workspace.problem != nil {
             // Every later run would fail on it, too.

@@ -1,6 +1,6 @@
 /// The version of the messages. Both sides must have the same one.
 package enum MachineProtocolVersion {
-    package static let current = 4
+    package static let current = 5
 }
 
 /// What the daemon says first.

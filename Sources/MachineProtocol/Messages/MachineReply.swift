@@ -23,6 +23,9 @@ package enum MachineProblem: Error, Sendable, Codable {
     case place(PlaceProblem)
     /// The mirror lacks something, or something in it is damaged.
     case mirror(String)
+    /// The files of the commit can't be written there, although the mirror has all of them. This is about the commit, and
+    /// not about the machine.
+    case files(String)
     /// There is no sandbox, and one is needed.
     case noSandbox(String)
     /// What was asked for has begun earlier, and can't be taken over.
@@ -75,7 +78,7 @@ package enum MachineProblem: Error, Sendable, Codable {
         case .system(let code): return code.value
         case .place(let problem): return problem
         case .gone(let reason): return PlaceProblem(reason: reason, mayHaveActed: true)
-        case .mirror(let reason), .noSandbox(let reason), .other(let reason):
+        case .mirror(let reason), .files(let reason), .noSandbox(let reason), .other(let reason):
             return PlaceProblem(reason: reason, mayHaveActed: false)
         }
     }
@@ -109,9 +112,6 @@ package struct OpenedPlace: Sendable, Codable {
         self.begunAt = begunAt
         self.workspacePaths = workspacePaths
     }
-}
-
-/// A place was closed.
 
     package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -123,6 +123,9 @@ package struct OpenedPlace: Sendable, Codable {
         }
         workspacePaths = try fields.decode([String].self, forKey: .workspacePaths)
     }
+}
+
+/// A place was closed.
 package struct ClosedPlace: Sendable, Codable {
     package var isAllEnded: Bool
     package init(isAllEnded: Bool) { self.isAllEnded = isAllEnded }

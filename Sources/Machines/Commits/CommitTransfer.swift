@@ -18,33 +18,47 @@ package struct CommitTransfer: Sendable {
         (self.store, self.mirror, self.commit, self.folder) = (store, mirror, commit, folder)
     }
 
-    /// How long making a pack may take; a first one holds the whole history.
+    /// How long making a pack may take, and checking it there; a first one holds the whole history.
     private static let deadline = Duration.seconds(1_800)
 
     /// Makes the workspace of an order, and sends first what the mirror lacks. A mirror that turns out to be damaged is
     /// replaced once, by one that gets everything.
+    ///
+    /// - Throws: ``MachineProblem/files(_:)`` if the machine can't have the commit's files.
     @discardableResult
     package func makeWorkspace(_ order: WorkspaceOrder, on machine: MachineClient) async throws -> MadeWorkspace {
         do {
-            try await complete(machine)
-            return try await onOwnThread { try machine.ask(.workspace(order)) }
+            return try await completed(order, machine)
         } catch MachineProblem.mirror {
-            try await onOwnThread { [mirror] in _ = try machine.ask(.newMirror(mirror), Done.self) }
-            try await complete(machine)
-            return try await onOwnThread { try machine.ask(.workspace(order)) }
+            _ = try await ask(.newMirror(mirror), Done.self, machine)
+            do { return try await completed(order, machine) } catch MachineProblem.mirror(let reason) {
+                // It has nothing but what was just sent. Another mirror would not be better for this commit.
+                throw MachineProblem.files("a new mirror did not help: \(reason)")
+            }
         }
+    }
+
+    private func ask<Value: Sendable & Codable>(
+        _ request: MachineRequest, _ type: Value.Type, _ machine: MachineClient
+    ) async throws -> Value {
+        try await onOwnThread { try machine.ask(request, type, limit: CommitTransfer.deadline) }
+    }
+
+    private func completed(_ order: WorkspaceOrder, _ machine: MachineClient) async throws -> MadeWorkspace {
+        try await complete(machine)
+        return try await ask(.workspace(order), MadeWorkspace.self, machine)
     }
 
     private func complete(_ machine: MachineClient) async throws {
         let (mirror, hex) = (mirror, commit.hex)
-        let state = try await onOwnThread { try machine.ask(.mirror(mirror), MirrorState.self) }
+        let state = try await ask(.mirror(mirror), MirrorState.self, machine)
         guard !state.tips.contains(hex) else { return }
         let pack = "\(folder)/pack-\(UInt64.random(in: .min ... .max))"
         defer { unlink(pack) }
         try await writePack(to: pack, without: state.tips)
         try await onOwnThread {
             _ = try machine.ask(
-                .pack(repository: mirror, commit: hex), Done.self,
+                .pack(repository: mirror, commit: hex), Done.self, limit: CommitTransfer.deadline,
                 send: { try machine.send(pack: pack, over: $0) })
         }
     }

@@ -63,11 +63,16 @@ package struct RemotePlaces: PlaceProvider {
             snapshots.take(made)
         } catch {
             await client.end()
-            if case MachineProblem.noSandbox(let reason) = error {
+            switch error {
+            case MachineProblem.noSandbox(let reason):
                 throw PlaceUnavailable(
                     reason: "unmerged code runs only in a sandbox, and \(machine) has none: \(reason)")
+            case MachineProblem.files(let reason):
+                throw PlaceUnavailable(
+                    reason: "the files of commit \(order.run.commit.short) can't be on \(machine): "
+                        + "\(reason.prefix(1_000))")
+            default: throw (error as? MachineProblem)?.error ?? error
             }
-            throw (error as? MachineProblem)?.error ?? error
         }
         return provided(client, snapshots)
     }

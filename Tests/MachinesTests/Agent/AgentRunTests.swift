@@ -138,6 +138,28 @@ import Testing
                 == ["2.git"])
     }
 
+    @Test(arguments: [String(repeating: "n", count: 300), "git~1", "d/git~1/b"])
+    func `a commit that the machine can't check out costs no mirror`(_ path: String) async throws {
+        let bench = try await MachineBench.make()
+        let good = try await bench.repository.commit(["a": "one\n"], "one")
+        let bad = try await bench.repository.commit(at: path, contentOf: "a", in: good)
+        let problem = await #expect(throws: MachineProblem.self) {
+            try await bench.withMachine(at: bad) { _, _ in }
+        }
+        guard case .files = problem else {
+            Issue.record("\(String(describing: problem))")
+            return
+        }
+        let outcome = try await bench.withMachine(at: good) { place, client in
+            // An empty pack.
+            #expect(client.sent.packs < 100)
+            return await run([.shell("s", "cat a")], bench.setting(place))
+        }
+        #expect(outcome.verdict == .passed, "\(outcome.reason)")
+        let mirrors = "\(bench.agentFolder)/mirrors/repository"
+        #expect(try FileManager.default.contentsOfDirectory(atPath: mirrors) == ["1.git"])
+    }
+
     @Test func `a mirror with too many packs is replaced, and one that nobody used is removed`() async throws {
         let bench = try await MachineBench.make()
         let first = try await bench.repository.commit(["a": "one\n"], "one")
@@ -213,5 +235,20 @@ import Testing
         #expect(outcome.verdict == .superseded && outcome.isAllEnded)
         #expect(outcome["stubborn"].status == .cancelled)
         #expect(try await marker.isGone(within: .seconds(10)))
+    }
+}
+
+extension TestRepository {
+    /// A commit with a submodule and one more file, whose path Git does not check.
+    ///
+    /// - Parameter file: The file at `parent` whose content it has.
+    func commit(at path: String, contentOf file: String, in parent: String) async throws -> String {
+        let blob = try await git("rev-parse", "\(parent):\(file)")
+        try await git("read-tree", parent)
+        try await git(
+            "-c", "core.protectNTFS=false", "update-index", "--add", "--cacheinfo", "100644,\(blob),\(path)",
+            "--cacheinfo", "160000,\(parent),submodule")
+        let tree = try await git("write-tree")
+        return try await git("commit-tree", "-p", parent, "-m", "odd", tree)
     }
 }

@@ -59,6 +59,18 @@ import Testing
         #expect(bench.runs.isEmpty)
     }
 
+    @Test func `a commit that a machine can't check out is none for it, and says nothing of the machine`() async throws
+    {
+        let bench = try await MachineBench.make()
+        let good = try await bench.repository.commit(["a": "1\n"], "one")
+        let bad = try await bench.repository.commit(at: "git~1", contentOf: "a", in: good)
+        let places = RemotePlaces(link: bench.link(), machine: "other", allowsUnsandboxed: true)
+        let order = try await order(bench, bad, steps: [.shell("s", "true")])
+        let problem = await #expect(throws: PlaceUnavailable.self) { try await places.provide(order) }
+        #expect(problem?.reason.contains("other") == true)
+        #expect(bench.runs.isEmpty)
+    }
+
     @Test func `what needs the daemon's machine is refused before anything is sent`() async throws {
         let bench = try await MachineBench.make()
         let commit = try await bench.repository.commit(["a": "1\n"], "one")
