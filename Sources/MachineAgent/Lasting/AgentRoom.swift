@@ -14,6 +14,8 @@ struct AgentRoom: Sendable {
     private let lock: FolderLock
     private let listener: StreamSocket
     private static let prefix = "pipectl-agent-"
+    /// Seconds after which no agent comes any more: the script of the allocation waits for minutes.
+    private static let abandoned = 86_400.0
 
     static func socket(in folder: String) -> String { "\(folder)/socket" }
 
@@ -62,9 +64,10 @@ struct AgentRoom: Sendable {
         let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
         for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] where name.hasPrefix(prefix) {
             let other = "\(parent)/\(name)"
-            // Who holds the lock is alive. A new one may not have it yet.
-            guard other != path, (try? check(other)) != nil, age(of: other) > 60,
-                let lock = FolderLock("\(other)/lock", creates: false, isShared: false)
+            // Who holds the lock is alive. A new one may not have it yet, and one whose allocation was cancelled before
+            // its agent came never had it.
+            guard other != path, (try? check(other)) != nil, case let age = age(of: other), age > 60,
+                let lock = FolderLock("\(other)/lock", creates: age > abandoned, isShared: false)
             else { continue }
             try? FolderRemoval.remove(other)
             lock.giveBack()

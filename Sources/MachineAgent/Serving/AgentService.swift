@@ -22,7 +22,7 @@ struct AgentService: Sendable {
     private static let patience = Duration.seconds(15)
     /// The most bytes of stored outputs that are kept for later runs.
     private static let outputBytes = 8 << 30
-    /// Seconds after which a repository's mirror or a snapshot that no run needed is removed.
+    /// Seconds after which a repository's mirror, a cache or a snapshot that no run needed is removed.
     private static let lifetime = 60 * 86_400.0
 
     static func prepare(folder: AgentFolder, stepInit: String, readable: [String]) async throws -> AgentService {
@@ -95,6 +95,7 @@ struct AgentService: Sendable {
     private func finish(_ isRemoved: Bool) -> Int32 {
         folder.kept.trim(to: AgentService.outputBytes)
         Mirror.removeUnused(in: folder.mirrors, for: AgentService.lifetime)
+        RunCaches.removeUnused(in: folder.caches, for: AgentService.lifetime)
         SnapshotFolder.removeUnused(in: folder.snapshots, for: AgentService.lifetime)
         return isRemoved ? 0 : 1
     }
