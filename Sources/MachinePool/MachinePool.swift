@@ -32,8 +32,11 @@ package struct MachinePool: Sendable {
         var run: WaitingRun
         /// The index of its demand in ``kinds``.
         var kind: Int
-        /// Its place in the order.
+        /// Its place in the order: ``charge`` after the run before it of the same owner, or after ``since``.
         var rank: Double
+        /// ``MachinePool/time`` when it came.
+        var since: Double
+        var charge: Double { max(run.seconds, 0.001) }
         var overtaken = 0
         /// Until then it waits for a machine with a snapshot.
         var holdsUntil: Double?
@@ -142,14 +145,18 @@ package struct MachinePool: Sendable {
     package mutating func enqueue(_ run: WaitingRun) {
         // Demands that nobody has any more are forgotten.
         if waiters.isEmpty { (kinds, kindOf) = ([], [:]) }
-        let rank = max(time, lastRank[run.owner] ?? time) + max(run.seconds, 0.001)
-        lastRank[run.owner] = rank
-        let waiter = Waiter(run: run, kind: kind(of: run.demand), rank: rank)
+        var waiter = Waiter(run: run, kind: kind(of: run.demand), rank: 0, since: time)
+        waiter.rank = max(time, lastRank[run.owner] ?? time) + waiter.charge
+        lastRank[run.owner] = waiter.rank
+        insert(waiter)
+    }
+
+    private mutating func insert(_ waiter: Waiter) {
         // Behind those of the same rank.
         var (low, high) = (0, waiters.count)
         while low < high {
             let middle = (low + high) / 2
-            if waiters[middle].rank <= rank { low = middle + 1 } else { high = middle }
+            if waiters[middle].rank <= waiter.rank { low = middle + 1 } else { high = middle }
         }
         waiters.insert(waiter, at: low)
     }
@@ -167,11 +174,19 @@ package struct MachinePool: Sendable {
     package mutating func cancel(_ run: Int) {
         guard let index = waiters.firstIndex(where: { $0.run.id == run }) else { return }
         let waiter = waiters.remove(at: index)
-        // What its owner asked for last and did not get costs it nothing: steps often wait here until they find a slot
-        // on the machine of their run.
-        if lastRank[waiter.run.owner] == waiter.rank {
-            lastRank[waiter.run.owner] = waiter.rank - max(waiter.run.seconds, 0.001)
+        let owner = waiter.run.owner
+        // What its owner asked for and did not get costs it nothing: steps often wait here until they find a slot on the
+        // machine of their run. What it asked for later has its place as if this had never been asked for.
+        let later = waiters[index...].filter { $0.run.owner == owner }
+        let ids = Set(later.map(\.run.id))
+        if !ids.isEmpty { waiters.removeAll { ids.contains($0.run.id) } }
+        var last = -Double.infinity
+        for var other in later {
+            other.rank = max(other.rank - waiter.charge, max(other.since, last) + other.charge)
+            last = other.rank
+            insert(other)
         }
+        lastRank[owner] = max((lastRank[owner] ?? waiter.rank) - waiter.charge, last)
     }
 
     /// Notes that a run has left its machine.

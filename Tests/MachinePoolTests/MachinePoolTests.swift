@@ -209,6 +209,46 @@ import Testing
         #expect(pool.next(now: 1)?.run == 21)
     }
 
+    @Test(arguments: [Array(2...19), Array((2...19).reversed())])
+    func `runs that are cancelled cost their owner nothing, in whichever order`(order: [Int]) {
+        var pool = MachinePool([machine("a")])
+        pool.enqueue(run(1, "busy"))
+        #expect(pool.next(now: 0)?.run == 1)
+        for number in 2...19 { pool.enqueue(run(number, "busy", seconds: 60)) }
+        pool.enqueue(run(20, "busy", seconds: 10))
+        for number in order { pool.cancel(number) }
+        pool.enqueue(run(21, "busy", seconds: 10))
+        pool.enqueue(run(22, "other", seconds: 50))
+        var started: [Int] = []
+        for id in [1, 20, 21] {
+            pool.end(id)
+            if let found = pool.next(now: 1) { started.append(found.run) }
+        }
+        #expect(started == [20, 21, 22])
+    }
+
+    @Test func `a cancelled run gives its owner nothing for what was asked for after it had its turn`() {
+        var pool = MachinePool([machine("a")])
+        var bound = run(1, "busy", seconds: 1_000)
+        bound.scope = .only("none")
+        pool.enqueue(bound)
+        for number in 2...30 {
+            pool.enqueue(run(number, "other", seconds: 100))
+            #expect(pool.next(now: 0)?.run == number)
+            pool.end(number)
+        }
+        pool.enqueue(run(31, "busy", seconds: 50))
+        pool.cancel(1)
+        pool.enqueue(run(32, "busy", seconds: 50))
+        pool.enqueue(run(33, "third", seconds: 75))
+        var started: [Int] = []
+        while let found = pool.next(now: 1) {
+            started.append(found.run)
+            pool.end(found.run)
+        }
+        #expect(started == [31, 33, 32])
+    }
+
     @Test func `a machine that is removed takes its snapshots with it, and others keep theirs`() {
         var pool = MachinePool([machine("a"), machine("b"), machine("c")])
         pool.note(snapshot: "test", on: "a", isThere: true)
