@@ -16,8 +16,9 @@ package struct Machine: Sendable, Equatable, Codable {
     package var address: MachineAddress
     /// Its system, its processor and its labels, sorted by name.
     package var traits: [MachineTrait]
+    /// Of a cluster: of its largest allocation.
     package var cpus: Int
-    /// Bytes.
+    /// Bytes; of a cluster: of its largest allocation.
     package var memory: Int
     /// How many runs it may have at a time.
     package var slots: Int
@@ -35,6 +36,12 @@ package struct Machine: Sendable, Equatable, Codable {
         self.slots = slots
         self.state = state
     }
+
+    /// Whether each of its runs has an allocation of its own, with processors and memory that no other one has.
+    package var isCluster: Bool { if case .slurm = address { true } else { false } }
+
+    /// Whether its system and its processor are known, so that others can be told to be of its kind.
+    package var isKindKnown: Bool { MachineTrait.exclusive.allSatisfy { $0.contains(where: traits.contains) } }
 
     /// What the machine could never offer of these needs, even without any run; empty if it fits.
     package func missing(_ needs: MachineNeeds) -> [String] {

@@ -314,7 +314,7 @@ package struct MachinePool: Sendable {
         func time(_ index: Int) -> Double {
             var free = entries[index].free
             for held in entries[index].runs.values.sorted(by: { $0.end < $1.end }) {
-                free.add(held.needs)
+                free.add(entries[index].taken(by: held))
                 if free.fits(needs) { return held.end }
             }
             return .infinity
@@ -337,11 +337,15 @@ extension MachinePool.Entry {
         free = FreeCapacity(slots: machine.slots, cpus: machine.cpus, memory: machine.memory)
         firstEnd = runs.values.map(\.end).min()
         for held in runs.values {
+            let needs = taken(by: held)
             free.slots -= 1
-            free.cpus -= held.needs.cpus ?? 0
-            free.memory -= held.needs.memory ?? 0
+            free.cpus -= needs.cpus ?? 0
+            free.memory -= needs.memory ?? 0
         }
     }
+
+    /// What another run can't have because of this one, besides a slot.
+    func taken(by held: MachinePool.Held) -> MachineNeeds { machine.isCluster ? MachineNeeds() : held.needs }
 }
 
 extension FreeCapacity {

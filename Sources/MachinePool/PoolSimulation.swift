@@ -47,7 +47,7 @@ package struct PoolSimulation {
             if number % 12 == 0 { traits.append(.label("gpu")) }
             let large = number % 4 == 0
             return Machine(
-                name: "node\(number)", address: .slurm(partition: "node\(number)"), traits: traits,
+                name: "node\(number)", address: MachineAddress("ssh://node\(number)") ?? .here, traits: traits,
                 cpus: large ? 16 : 8, memory: (large ? 64 : 16) << 30, slots: large ? 4 : 2)
         }
     }

@@ -7,7 +7,7 @@ import Testing
         _ name: String, _ traits: [MachineTrait] = [.linux], cpus: Int = 8, memory: Int = 16 << 30, slots: Int = 1
     ) -> Machine {
         Machine(
-            name: name, address: .slurm(partition: name), traits: traits, cpus: cpus, memory: memory,
+            name: name, address: MachineAddress("ssh://\(name)") ?? .here, traits: traits, cpus: cpus, memory: memory,
             slots: slots)
     }
 
@@ -84,6 +84,20 @@ import Testing
         #expect(pool.obstacle(to: MachineNeeds(cpus: 1))?.code == .busy)
         pool.end(1)
         #expect(pool.next(now: 1)?.run == 2)
+    }
+
+    @Test func `each run of a cluster may have the largest allocation`() {
+        var cluster = machine("cluster", cpus: 16, memory: 64 << 30, slots: 3)
+        cluster.address = .slurm(partition: nil)
+        var pool = MachinePool([cluster])
+        let all = MachineNeeds(cpus: 16, memory: 64 << 30)
+        for id in 1...4 { pool.enqueue(run(id, needs: all)) }
+        #expect((1...3).map { _ in pool.next(now: 0)?.run } == [1, 2, 3])
+        #expect(pool.next(now: 0) == nil && pool.obstacle(to: all)?.code == .busy)
+        #expect(pool.free(on: "cluster") == FreeCapacity(slots: 0, cpus: 16, memory: 64 << 30))
+        #expect(pool.obstacle(to: MachineNeeds(cpus: 17))?.code == .noneFits)
+        pool.end(2)
+        #expect(pool.next(now: 1)?.run == 4)
     }
 
     @Test func `a machine that is draining or lost gets no run, and says why`() {
