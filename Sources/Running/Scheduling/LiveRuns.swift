@@ -19,7 +19,16 @@ package struct LiveRuns: Sendable {
     private struct Entry: Sendable {
         let stop: StopSignal
         let background: BackgroundRun?
+        let workflow: WorkflowName
         var state = State.running
+    }
+
+    /// A workflow of a repository.
+    struct WorkflowName: Hashable, Sendable {
+        let repository: String
+        let workflow: String
+
+        init(_ request: RunRequest) { (repository, workflow) = (request.repository, request.workflow) }
     }
 
     private var entries: [RunID: Entry] = [:]
@@ -36,21 +45,26 @@ package struct LiveRuns: Sendable {
     /// Whether all live runs only wait for approvals.
     var isParked: Bool { entries.values.allSatisfy { $0.state == .waitingForApproval } }
 
-    /// How many runs may wait for a machine without keeping others from starting, whose needs are not known yet.
+    /// How many runs may wait for a machine before further ones of their workflows stay in the queue.
     private static let mostWaiting = 64
+
+    /// The workflows of which no further run may start now: many runs wait for machines, some of these workflows, and their
+    /// next ones would most likely wait, too. Runs of other workflows may have other machines.
+    var crowded: Set<WorkflowName> {
+        let waiting = entries.values.filter { $0.background == nil && $0.state == .waitingForMachine }
+        return waiting.count < LiveRuns.mostWaiting ? [] : Set(waiting.map(\.workflow))
+    }
 
     /// Whether another run may start.
     ///
-    /// Runs that wait for approval, and background runs, don't prevent others from starting. Neither do finishing runs,
-    /// up to the same number, nor runs that wait for a machine, unless they are many.
+    /// Runs that wait for approval or for a machine, and background runs, don't prevent others from starting. Neither do
+    /// finishing runs, up to the same number.
     ///
     /// - Parameter limit: The most runs at the same time.
     func mayStartAnother(of limit: Int) -> Bool {
         let wanted = entries.values.filter { $0.background == nil }
         let finishing = wanted.count { $0.state == .finishing }
-        let waiting = wanted.count { $0.state == .waitingForMachine }
-        return wanted.count { $0.state == .running } + max(finishing - limit, 0)
-            + max(waiting - LiveRuns.mostWaiting, 0) < limit
+        return wanted.count { $0.state == .running } + max(finishing - limit, 0) < limit
     }
 
     func stop(of id: RunID) -> StopSignal? { entries[id]?.stop }
@@ -62,7 +76,8 @@ package struct LiveRuns: Sendable {
     package mutating func begin(_ run: QueuedRun, _ stop: StopSignal) -> [StopSignal] {
         let isWanted = run.request.background == nil
         let preempted = isWanted ? entries.values.filter { $0.background == .flakeProbe }.map(\.stop) : []
-        entries[run.id] = Entry(stop: stop, background: run.request.background)
+        entries[run.id] = Entry(
+            stop: stop, background: run.request.background, workflow: WorkflowName(run.request))
         return preempted
     }
 

@@ -170,7 +170,7 @@ package actor Scheduler {
 
     private func claim(_ host: some SchedulerHost, _ missed: MissedSnapshots) async throws -> QueuedRun? {
         guard await host.hasRoom() else { return nil }
-        let running = live.withLock { $0.ids }
+        let (running, crowded, isIdle) = live.withLock { ($0.ids, $0.crowded, $0.isIdle) }
         if let mayStart {
             let queued = try await index.queued()
             let wanted = Self.named(mayStart, in: queued)
@@ -180,8 +180,12 @@ package actor Scheduler {
             return run
         }
         // A run that was just put back, and is approved already, must have left its folders before it starts again.
-        let run = try await index.claimNext(
-            excluding: running, isIdle: live.withLock { $0.isIdle }, prefersMissed: missed.mayWait)
+        var excluded = running
+        if !crowded.isEmpty {
+            excluded.formUnion(
+                try await index.queued().filter { crowded.contains(.init($0.request)) }.map(\.id))
+        }
+        let run = try await index.claimNext(excluding: excluded, isIdle: isIdle, prefersMissed: missed.mayWait)
         if run?.request.kind != .warmUp(isMissed: true) { missed.mayWait = false }
         return run
     }

@@ -12,9 +12,9 @@ import RunSamples
 
 /// Which runs may start beside those that go on.
 @Suite struct LiveRunsTests {
-    private func run(_ id: RunID, _ kind: RunKind = .triggered) -> QueuedRun {
+    private func run(_ id: RunID, _ kind: RunKind = .triggered, workflow: String = "test") -> QueuedRun {
         var request = RunSample.request()
-        request.kind = kind
+        (request.kind, request.workflow) = (kind, workflow)
         return QueuedRun(id: id, request: request, createdAt: RunSample.start)
     }
 
@@ -52,11 +52,20 @@ import RunSamples
         #expect(!goesOn && !live.mayStartAnother(of: 2))
         for id: RunID in 1...2 { _ = live.note(.waitingForMachine, of: id) }
         #expect(live.isIdle && !live.isParked, "the machine is idle, but nobody has to approve")
-        for id: RunID in 3...80 {
-            _ = live.begin(run(id), StopSignal())
+    }
+
+    @Test func `many runs that wait for a machine keep only those of their workflow in the queue`() {
+        var live = LiveRuns()
+        for id: RunID in 1...70 {
+            #expect(live.crowded.isEmpty == (id <= 64))
+            _ = live.begin(run(id, workflow: "mac"), StopSignal())
             _ = live.note(.waitingForMachine, of: id)
         }
-        #expect(!live.mayStartAnother(of: 2), "the queue stays in the store")
+        _ = live.begin(run(71, workflow: "linux"), StopSignal())
+        #expect(live.mayStartAnother(of: 2))
+        #expect(live.crowded == [.init(run(1, workflow: "mac").request)])
+        for id: RunID in 1...7 { live.end(id) }
+        #expect(live.crowded.isEmpty)
     }
 
     @Test func `as many runs may finish beside others as may run`() {
@@ -142,6 +151,39 @@ import RunSamples
         #expect(await host.executed.sorted() == ids)
         #expect(await host.ended.sorted() == ids)
         #expect(await host.highest <= 2)
+    }
+
+    @Test func `runs that wait for a machine hold up no other workflow`() async throws {
+        /// Runs of "mac" wait for a machine until one of "linux" runs.
+        struct Waiting: SchedulerHost {
+            let host: Host
+            let scheduler: Scheduler
+            let linux = StopSignal()
+
+            func hasRoom() -> Bool { true }
+            func noteClaim(_ error: (any Error)?) {}
+            func noteEnd(of run: RunID) {}
+            func stopWaiting() async {}
+            func execute(_ run: QueuedRun, _ stop: StopSignal) async -> Report {
+                if run.request.workflow == "mac" {
+                    scheduler.note(.waitingForMachine, of: run.id)
+                    _ = await linux.wait()
+                    return await host.execute(run, stop)
+                }
+                defer { linux.stop(StopRequest(.cancelled, reason: "it has run")) }
+                return await host.execute(run, stop)
+            }
+        }
+        let (index, scheduler, host, missed) = try await scene()
+        for number in 1...71 {
+            var request = RunSample.request(nonce: "\(number)")
+            (request.subject, request.workflow) = ("\(number)", number == 71 ? "linux" : "mac")
+            _ = try await index.enqueue(request)
+        }
+        let reports = try await scheduler.work(
+            untilIdle: true, Waiting(host: host, scheduler: scheduler), missed)
+        #expect(reports.count == 71)
+        #expect(await host.executed.first == 71)
     }
 
     @Test func `only named runs start where runs are named`() async throws {
