@@ -11,7 +11,7 @@ final class HeldSite: StepSite {
     private let held: HeldMachine
     private let step: PlannedStep
     private let rules: OutputRules
-    private let used = Mutex<(site: Site, place: any OpenPlace)?>(nil)
+    private let used = Mutex<(site: Site, place: (any OpenPlace)?)?>(nil)
 
     init(sites: Sites, held: HeldMachine, step: PlannedStep, rules: OutputRules) {
         (self.sites, self.held, self.step, self.rules) = (sites, held, step, rules)
@@ -22,8 +22,9 @@ final class HeldSite: StepSite {
     /// Waits until there is a place on the machine.
     @discardableResult
     func open(_ stop: StopSignal) async throws -> (site: Site, place: any OpenPlace) {
-        if let used = used.withLock({ $0 }) { return used }
+        if let (site, place) = used.withLock({ $0 }), let place { return (site, place) }
         let site = try sites.site(on: held)
+        used.withLock { $0 = (site, nil) }
         let place = try await site.place(stop)
         used.withLock { $0 = (site, place) }
         return (site, place)
@@ -67,7 +68,7 @@ final class HeldSite: StepSite {
     }
 
     func bringBack(_ stored: StoredOutputs?) async throws {
-        guard let (site, place) = used.withLock({ $0 }), !step.outputs.isEmpty,
+        guard let (site, place) = used.withLock({ $0 }), let place, !step.outputs.isEmpty,
             !sites.cargo.plan.dependants(of: step.name).isEmpty
         else { return }
         try await onOwnThread { [self] in
@@ -79,11 +80,13 @@ final class HeldSite: StepSite {
     }
 
     func leave() async {
-        if let (site, place) = used.withLock({ $0 }), !held.isShared || place.isLost {
+        let (site, place) = used.withLock { ($0?.site, $0?.place) }
+        if let site, !held.isShared || place?.isLost == true {
             site.end()
             // Others learn that the machine is lost before it is given to somebody again.
             await site.untilClosed()
         }
-        sites.machines.leave(held)
+        // What was allocated is given back when nothing is left of it, even if nobody waits for that here.
+        if held.isShared || site == nil { sites.machines.leave(held) }
     }
 }

@@ -104,9 +104,10 @@ final class Sites: StepSites {
             let name = held.machine.name
             if held.isShared, let known = state.shared[name], !known.isOver { return known }
             let site = Site(held)
+            // A cancelled run opens no further places.
+            guard case .enqueued = order.yield(site) else { throw CancellationError() }
             if held.isShared { state.shared[name] = site }
             state.all.append(site)
-            order.yield(site)
             return site
         }
     }
@@ -121,7 +122,10 @@ final class Sites: StepSites {
     }
 
     private func serve(_ site: Site) async {
-        defer { site.close() }
+        defer {
+            if !site.held.isShared { machines.leave(site.held) }
+            site.close()
+        }
         let plan = plan(for: site.held)
         do {
             let provided = try await machines.provide(site.held, for: plan, site.ending)
