@@ -53,13 +53,13 @@ package struct ListedMachines: MachineReach {
             return SSHLink(
                 address, SSHSettings(knownHosts: list.knownHosts, sockets: sockets, environment: environment), programs)
         case .slurm(let partition):
-            return SlurmLink(request(order, partition), SlurmCommands(environment: slurmEnvironment), programs)
+            return SlurmLink(request(order, partition), slurm(), programs)
         }
     }
 
     package func end(_ trace: PlaceTrace) async {
         // Only Slurm's agents are lasting.
-        await SlurmLink.end(trace.agent, SlurmCommands(environment: slurmEnvironment))
+        await SlurmLink.end(trace.agent, slurm())
     }
 
     /// Cancels what an earlier daemon has left at Slurm.
@@ -67,10 +67,8 @@ package struct ListedMachines: MachineReach {
     /// - Parameter traces: Those that runs will take over.
     /// - Returns: The names of the allocations.
     package func cancelLeftovers(except traces: [PlaceTrace] = []) async throws -> [String] {
-        guard try list.machines().contains(where: { if case .slurm = $0.address { true } else { false } }) else {
-            return []
-        }
-        return try await SlurmCommands(environment: slurmEnvironment, limit: .seconds(10)).cancelLeftovers(
+        guard try list.machines().contains(where: \.isCluster) else { return [] }
+        return try await slurm(limit: .seconds(10)).cancelLeftovers(
             of: owner, except: Set(traces.compactMap { SlurmLink.name(in: $0.agent) }))
     }
 
@@ -85,9 +83,8 @@ package struct ListedMachines: MachineReach {
             memory: needs.memory.map { max($0 >> 20, 1) }, limit: limit ?? .seconds(86_400), partition: partition)
     }
 
-    /// A daemon that was started in a job of Slurm must not pass that on.
-    private var slurmEnvironment: [String: String] {
-        environment.filter { !$0.key.hasPrefix("SLURM_") || $0.key == "SLURM_CONF" }
+    private func slurm(limit: Duration = .seconds(30)) -> SlurmCommands {
+        SlurmCommands(environment: SlurmCommands.environment(of: environment), limit: limit)
     }
 
     private func programs() async throws -> [AgentPrograms] {

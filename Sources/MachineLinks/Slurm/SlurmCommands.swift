@@ -14,6 +14,15 @@ package struct SlurmCommands: Sendable {
         self.limit = limit
     }
 
+    /// The variables of this process that Slurm's commands need.
+    ///
+    /// They pass their environment on to the job, and Slurm writes it down. So nothing else of the daemon's is in it, no
+    /// token, and no variable of a job of Slurm in which it was started.
+    package static func environment(of own: [String: String]) -> [String: String] {
+        let names: Set = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SLURM_CONF"]
+        return own.filter { names.contains($0.key) || $0.key.hasPrefix("LC_") }
+    }
+
     /// What became of a submission.
     enum Submission: Sendable, Equatable {
         case accepted(id: Int)
