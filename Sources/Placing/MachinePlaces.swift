@@ -63,7 +63,7 @@ package struct MachinePlaces: PlaceProvider {
         if placement.hasOthers, let line = order.line {
             placement.note(line, on: own.name, isThere: await here.isWarm(order.run))
         }
-        var refusal: PlaceUnavailable?
+        var (refusal, losses): (PlaceUnavailable?, Int) = (nil, 0)
         while true {
             let scope = bound == nil ? wanted.map(MachineScope.only) ?? .allBut(excluded) : .only(own.name)
             let machine: Machine
@@ -84,10 +84,19 @@ package struct MachinePlaces: PlaceProvider {
                 if let problem = error as? PlaceUnavailable {
                     if wanted != nil { throw problem }
                     (refusal, _) = (problem, excluded.insert(machine.name))
+                    continue
+                }
+                losses += 1
+                if losses == mostLosses {
+                    throw PlaceUnavailable(reason: "it was given a machine \(losses) times and got no place. \(error)")
                 }
             }
         }
     }
+
+    /// How often a run may lose a machine before it has its place there: with the pauses of ``Roster``, that is about a day
+    /// for a single machine.
+    var mostLosses = 300
 
     /// Makes sure that each step which may leave the run's machine fits on one of the machines.
     private func check(_ plan: Plan, _ moves: StepMoves) async throws {
@@ -119,8 +128,9 @@ package struct MachinePlaces: PlaceProvider {
         }
         let place = try await provide(order, on: machine)
         guard let moves else { return place }
-        // Nobody waits for these, so they take no other machine without need.
-        let isEager = order.run.run.request.background == nil && plan.steps.count > 1
+        // Nobody waits for these, so they take no other machine without need. Of a machine whose processor is unknown,
+        // nobody knows which others are like it.
+        let isEager = order.run.run.request.background == nil && plan.steps.count > 1 && machine.isKindKnown
         guard isEager && plan.steps.contains(where: moves.mayMove) || !plan.steps.allSatisfy(fits) else { return place }
         let checks = StepChecks()
         let spread = SpreadPlace(
@@ -185,18 +195,40 @@ package struct MachinePlaces: PlaceProvider {
                 + "\(own.missing(needs).joined(separator: " and ")), and no other machine can run it: \(bound).")
     }
 
-    /// Prepares the place on another machine, until it is there or the run is stopped.
+    /// Prepares the place on another machine, until it is there or the run is stopped. If that fails on a node of a cluster,
+    /// others are tried: the cluster is to blame only if it fails on several.
     private func bring(_ order: PlaceOrder, to machine: Machine) async throws -> any ProvidedPlace {
         if order.part == 0 { order.wait.say(.brought(to: machine.name)) }
+        let nodes = TriedNodes()
+        var last: (any Error)?
+        while true {
+            do { return try await bring(order, to: machine, nodes) } catch let problem as PlaceUnavailable {
+                // There is no other node for it.
+                guard let last else { throw problem }
+                if nodes.failed.count > 1 { throw last }
+                throw PlaceUnavailable(reason: "\(last)")
+            } catch {
+                if MachinePlaces.isOwn(error) { throw error }
+                guard nodes.fail() else { throw error }
+                last = error
+            }
+        }
+    }
+
+    private func bring(
+        _ order: PlaceOrder, to machine: Machine, _ nodes: TriedNodes
+    ) async throws -> any ProvidedPlace {
         let held = Held()
         var places = RemotePlaces(
-            link: try await reach.link(to: machine, for: order), machine: machine.name,
+            link: try await reach.link(to: machine, for: order, nodes), machine: machine.name,
             allowsUnsandboxed: allowsUnsandboxed)
-        places.steps = max(machine.cpus / max(machine.slots, 1), order.needs.cpus ?? 1)
+        // Of a cluster it has what was asked for, of a computer its share.
+        let share = machine.isCluster ? 1 : machine.cpus / max(machine.slots, 1)
+        places.steps = max(share, order.needs.cpus ?? 1)
         places.connected = { held.take($0) }
         places.snapshots = snapshots
         // Which node an allocation will get, nobody knows.
-        if case .slurm = machine.address { places.isOne = false }
+        places.isOne = !machine.isCluster
         if places.isOne {
             places.warmed = { [placement] in placement.note($0.name, on: machine.name, isThere: $1) }
         }

@@ -13,8 +13,9 @@ package import Workspaces
 package protocol MachineReach: Sendable {
     /// The way to a machine for one run.
     ///
+    /// - Parameter nodes: Those of a cluster that are avoided. It is told which node the run gets.
     /// - Throws: ``PlaceUnavailable`` if this pipectl can't start its agent there.
-    func link(to machine: Machine, for order: PlaceOrder) async throws -> any AgentLink
+    func link(to machine: Machine, for order: PlaceOrder, _ nodes: TriedNodes) async throws -> any AgentLink
 
     /// Ends what a run has left on a machine, whoever started it.
     func end(_ trace: PlaceTrace) async
@@ -45,7 +46,9 @@ package struct ListedMachines: MachineReach {
         self.environment = environment
     }
 
-    package func link(to machine: Machine, for order: PlaceOrder) async throws -> any AgentLink {
+    package func link(
+        to machine: Machine, for order: PlaceOrder, _ nodes: TriedNodes
+    ) async throws -> any AgentLink {
         let programs = try await programs()
         switch machine.address {
         case .here: throw PlaceUnavailable(reason: "the daemon's own machine needs no agent")
@@ -53,7 +56,7 @@ package struct ListedMachines: MachineReach {
             return SSHLink(
                 address, SSHSettings(knownHosts: list.knownHosts, sockets: sockets, environment: environment), programs)
         case .slurm(let partition):
-            return SlurmLink(request(order, partition), slurm(), programs)
+            return SlurmLink(request(order, partition, nodes.failed), slurm(), programs, given: nodes.take)
         }
     }
 
@@ -72,7 +75,7 @@ package struct ListedMachines: MachineReach {
             of: owner, except: Set(traces.compactMap { SlurmLink.name(in: $0.agent) }))
     }
 
-    private func request(_ order: PlaceOrder, _ partition: String?) -> SlurmRequest {
+    private func request(_ order: PlaceOrder, _ partition: String?, _ avoided: [String]) -> SlurmRequest {
         let (run, needs) = (order.run.run, order.needs)
         let limit = order.run.plan.limits.wallTime.map { min(Duration.seconds($0 + 3_600), .seconds(86_400)) }
         return SlurmRequest(
@@ -80,7 +83,8 @@ package struct ListedMachines: MachineReach {
             run: run.id, attempt: order.part * 1_000 + run.attempt * 10 + order.wait.losses, owner: owner,
             // All nodes have Linux; what Slurm calls a feature is a label here.
             labels: needs.traits.filter { !$0.isMeasured }.map(\.name), cpus: needs.cpus ?? 1,
-            memory: needs.memory.map { max($0 >> 20, 1) }, limit: limit ?? .seconds(86_400), partition: partition)
+            memory: needs.memory.map { max($0 >> 20, 1) }, limit: limit ?? .seconds(86_400), partition: partition,
+            avoiding: avoided)
     }
 
     private func slurm(limit: Duration = .seconds(30)) -> SlurmCommands {

@@ -31,7 +31,7 @@ struct RunMachines: StepMachines {
         var needs = step.machine ?? MachineNeeds()
         var others = excluded.machines.withLock { $0.names }
         // An allocation of Slurm is one of many, but no other machine.
-        if case .slurm = own.address, reason != .check {} else { others.insert(own.name) }
+        if !own.isCluster || reason == .check { others.insert(own.name) }
         // What could have run on the run's own machine runs on one of its kind.
         if reason != .needs { needs = needs.and(MachineNeeds(traits: own.traits.filter(\.isMeasured))) }
         // The slots of the daemon's machine are for the runs that are there.

@@ -56,8 +56,5 @@ package struct HeldMachine: Sendable {
     }
 
     /// Whether its place may be used by further steps of the run. What Slurm has allocated is for one step.
-    var isShared: Bool {
-        if case .slurm = machine.address { return false }
-        return true
-    }
+    var isShared: Bool { !machine.isCluster }
 }

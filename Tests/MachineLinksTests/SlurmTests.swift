@@ -44,8 +44,18 @@ import Testing
 
     // MARK: Requests
 
-    private func request(labels: [String] = [], owner: String = "box", limit: Duration = .seconds(61)) -> SlurmRequest {
-        SlurmRequest(run: 12, attempt: 2, owner: owner, labels: labels, cpus: 4, memory: 8_000, limit: limit)
+    private func request(
+        labels: [String] = [], owner: String = "box", limit: Duration = .seconds(61), avoiding nodes: [String] = []
+    ) -> SlurmRequest {
+        SlurmRequest(
+            run: 12, attempt: 2, owner: owner, labels: labels, cpus: 4, memory: 8_000, limit: limit, avoiding: nodes)
+    }
+
+    @Test func nodesAreAvoidedUnderAnotherName() throws {
+        let request = request(avoiding: ["n1", "n2"])
+        #expect(try request.options().contains("--exclude=n1,n2"))
+        #expect(request.name == "pipectl-box-12-2-2")
+        #expect(throws: ReachProblem.self) { try self.request(avoiding: ["n[1-9]"]).options() }
     }
 
     @Test func aRequestIsNamedAndIsNeverQueuedAgain() throws {
@@ -153,6 +163,71 @@ import Testing
 
     @Test func aRefusedRequestIsOver() {
         var progress = AllocationProgress(name: "n")
-        #expect(progress.submitted(.refused("no such feature"), at: .zero)?.code == .allocationRefused)
+        let problem = progress.submitted(.refused("no such feature"), at: .zero)
+        #expect(problem?.code == .allocationRefused && problem?.isOfRequest == true)
+        let closed = AllocationProgress(name: "n").after(.closed("it is drained"))
+        #expect(closed != nil && closed?.isOfRequest == false)
+    }
+
+    @Test(
+        arguments: [
+            ("PartitionTimeLimit", true), ("PartitionConfig", true), ("BadConstraints", true),
+            ("QOSMaxCpuPerJobLimit", true),
+            ("launch failed requeued held", false), ("JobHeldAdmin", false),
+        ])
+    func whatSlurmHoldsBackForWhatItAsksForIsRefused(_ reason: String, _ isOfRequest: Bool) throws {
+        var progress = AllocationProgress(name: "n")
+        _ = progress.submitted(.accepted(id: 3), at: .zero)
+        let job = try #require(SlurmJob(line: "3|n|PENDING||o|\(reason)"))
+        guard case .fail(let problem) = progress.next(.jobs([job]), at: .seconds(1)) else {
+            Issue.record("it goes on")
+            return
+        }
+        #expect(problem.isOfRequest == isOfRequest)
+    }
+
+    private static let failed = "sbatch: error: Batch job submission failed: "
+
+    @Test(
+        arguments: [
+            "Requested node configuration is not available", "Invalid feature specification",
+            "Requested time limit is invalid (missing or exceeds some limit)", "Invalid partition name specified",
+            "Memory required by task is not available",
+        ])
+    func aRefusalOfTheRequestIsToldApart(_ words: String) {
+        let text = "sbatch: error: CPU count per node can not be satisfied\n\(Self.failed)\(words)\n"
+        #expect(SlurmCommands.refusal(text) == .refused(Self.failed + words))
+    }
+
+    @Test(
+        arguments: [
+            "Unable to contact slurm controller (connect failure)", "Socket timed out on send/recv operation",
+            "Zero Bytes were transmitted or received", "Protocol authentication error",
+            "Slurm temporarily unable to accept job, sleeping and retrying",
+        ])
+    func aControllerThatCanNotBeAskedRefusesNothing(_ words: String) {
+        #expect(SlurmCommands.refusal(Self.failed + words) == .unanswered(Self.failed + words))
+    }
+
+    @Test func aPartitionThatTakesNoJobsRefusesNoRequest() {
+        let words = Self.failed + "Required partition not available (inactive or drain)"
+        #expect(SlurmCommands.refusal(words) == .closed(words))
+    }
+
+    @Test func aSubmissionThatNobodyAnswersIsNoForgottenOne() {
+        var progress = AllocationProgress(name: "n")
+        for second in 0..<3 { _ = progress.submitted(.unanswered("no munge"), at: .seconds(second * 6)) }
+        guard case .fail(let problem) = progress.next(.jobs([]), at: .seconds(18)) else {
+            Issue.record("it goes on")
+            return
+        }
+        #expect(problem.code == .controllerUnreachable && problem.description.contains("no munge"))
+    }
+}
+
+extension AllocationProgress {
+    fileprivate func after(_ submission: SlurmCommands.Submission) -> ReachProblem? {
+        var copy = self
+        return copy.submitted(submission, at: .zero)
     }
 }

@@ -35,7 +35,7 @@ import Testing
 
     /// Machines that can't be reached: the way to each throws what the test says.
     private struct Nowhere: MachineReach {
-        let body: @Sendable (Machine, PlaceOrder) async throws -> any AgentLink
+        let body: @Sendable (Machine, TriedNodes) async throws -> any AgentLink
 
         final class Names: Sendable {
             private let names = Mutex<[String]>([])
@@ -45,11 +45,11 @@ import Testing
 
         let names = Names()
 
-        init(_ body: @escaping @Sendable (Machine, PlaceOrder) async throws -> any AgentLink) { self.body = body }
+        init(_ body: @escaping @Sendable (Machine, TriedNodes) async throws -> any AgentLink) { self.body = body }
 
-        func link(to machine: Machine, for order: PlaceOrder) async throws -> any AgentLink {
+        func link(to machine: Machine, for order: PlaceOrder, _ nodes: TriedNodes) async throws -> any AgentLink {
             names.add(machine.name)
-            return try await body(machine, order)
+            return try await body(machine, nodes)
         }
     }
 
@@ -59,11 +59,14 @@ import Testing
         let folder: String
         let placement: Placement
 
-        func order(_ steps: [PlannedStep], stop: StopSignal = StopSignal()) throws -> PlaceOrder {
+        func order(
+            _ steps: [PlannedStep], stop: StopSignal = StopSignal(), machine: String? = nil
+        ) throws -> PlaceOrder {
             let commit = String(repeating: "1", count: 40)
-            let request = RunRequest(
+            var request = RunRequest(
                 repository: "alpha", workflow: "test", event: .push, ref: "refs/heads/main", branch: "main",
                 head: commit, definitionCommit: commit, subject: "", concurrency: .supersede)
+            request.options.machine = machine
             let plan = Plan(workflow: "test", steps: steps)
             let id = try #require(OID(hex: commit))
             let prepared = PreparedRun(
@@ -141,6 +144,109 @@ import Testing
             let wanted = order
             await #expect(throws: PlaceUnavailable.self) { try await places.provide(wanted) }
             #expect(reach.names.all == ["a"])
+        }
+    }
+
+    /// A way to a machine that always fails, on a node if it has one.
+    private struct Failing: AgentLink {
+        let error: any Error
+        var node: (@Sendable () -> Void)?
+
+        func start() async throws -> AgentStream {
+            node?()
+            throw error
+        }
+    }
+
+    private struct Refused: LinkError, CustomStringConvertible {
+        let isOfRequest = true
+        let description = "no node has both"
+    }
+
+    private func places(_ bench: Bench, _ reach: Nowhere) -> MachinePlaces {
+        MachinePlaces(here: Here(), placement: bench.placement, reach: reach, allowsUnsandboxed: true)
+    }
+
+    @Test func `a machine that refuses a request stays good for others, which are asked`() async throws {
+        try await withBench(["a", "b"]) { bench in
+            let reach = Nowhere { _, _ in Failing(error: Refused()) }
+            let gpu = step { $0.machine = MachinePlacesTests.label }
+            let problem = await #expect(throws: PlaceUnavailable.self) {
+                try await places(bench, reach).provide(try bench.order([gpu]))
+            }
+            #expect(problem?.reason.contains("no node has both") == true)
+            #expect(reach.names.all == ["a", "b"])
+            #expect(bench.placement.uses.allSatisfy { $0.reason == nil && $0.runs.isEmpty })
+            // A run for one machine has no other.
+            await #expect(throws: PlaceUnavailable.self) {
+                try await places(bench, reach).provide(try bench.order([gpu], machine: "b"))
+            }
+            #expect(reach.names.all == ["a", "b", "b"])
+        }
+    }
+
+    @Test func `a run that gets no place anywhere ends`() async throws {
+        try await withBench((1...9).map { "m\($0)" }) { bench in
+            let reach = Nowhere { _, _ in Failing(error: LinkProblem(reason: "No route to host.")) }
+            let order = try bench.order([step { $0.machine = MachinePlacesTests.label }])
+            let problem = await #expect(throws: PlaceUnavailable.self) {
+                var places = places(bench, reach)
+                places.mostLosses = 8
+                return try await places.provide(order)
+            }
+            #expect(problem?.reason.contains("No route to host.") == true)
+            #expect(reach.names.all.count == 8)
+            #expect(bench.placement.uses.allSatisfy { $0.runs.isEmpty })
+        }
+    }
+
+    /// The nodes that each allocation avoids.
+    private final class Avoided: Sendable {
+        private let lists = Mutex<[[String]]>([])
+        func add(_ nodes: [String]) { lists.withLock { $0.append(nodes) } }
+        var all: [[String]] { lists.withLock { $0 } }
+    }
+
+    /// The machine `a` has nodes n1, n2, … and each fails; `b` stops the run.
+    private func nodes(
+        _ bench: Bench, have count: Int, _ avoided: Avoided, stop: StopSignal
+    ) -> Nowhere {
+        Nowhere { machine, nodes in
+            guard machine.name == "a" else {
+                stop.stop(StopRequest(.cancelled, reason: "enough"))
+                return Failing(error: LinkProblem(reason: "It is stopped."))
+            }
+            let failed = nodes.failed
+            avoided.add(failed)
+            guard failed.count < count else { return Failing(error: Refused()) }
+            return Failing(error: LinkProblem(reason: "The disk is full.")) { nodes.take("n\(failed.count + 1)") }
+        }
+    }
+
+    @Test(arguments: [1, 2, 9]) func `a node that fails is avoided, and several are the cluster's loss`(count: Int)
+        async throws
+    {
+        try await withBench(["a", "b"]) { bench in
+            let (avoided, stop) = (Avoided(), StopSignal())
+            let reach = nodes(bench, have: count, avoided, stop: stop)
+            let order = try bench.order([step { $0.machine = MachinePlacesTests.label }], stop: stop)
+            await #expect(throws: PlaceWaitEnd.self) { try await places(bench, reach).provide(order) }
+            let expected: [[String]] = [[], ["n1"], ["n1", "n2"]]
+            #expect(avoided.all == Array(expected.prefix(count + 1)))
+            let isLost = bench.placement.uses.first { $0.name == "a" }?.reason?.contains("The disk is full.") == true
+            #expect(isLost == (count > 1))
+        }
+    }
+
+    @Test func `a run whose only node fails ends with its reason`() async throws {
+        try await withBench(["a"]) { bench in
+            let reach = nodes(bench, have: 1, Avoided(), stop: StopSignal())
+            let order = try bench.order([step { $0.machine = MachinePlacesTests.label }])
+            let problem = await #expect(throws: PlaceUnavailable.self) {
+                try await places(bench, reach).provide(order)
+            }
+            #expect(problem?.reason.contains("The disk is full.") == true)
+            #expect(bench.placement.uses.allSatisfy { $0.reason == nil })
         }
     }
 

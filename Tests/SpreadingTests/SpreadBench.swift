@@ -32,8 +32,9 @@ struct SpreadBench: Sendable {
     /// Another system than that of this machine.
     static let foreign: MachineTrait = ThisMachine.traits.contains(.macOS) ? .linux : .macOS
 
-    /// - Parameter machines: By name, their labels and slots. That named `cluster` is reached through Slurm, that named
-    ///   `silent` never answers, and that named `foreign` says that it has another system.
+    /// - Parameter machines: By name, their labels and slots. Those named `cluster…` are reached through Slurm, those named
+    ///   `…silent` never answer, those named `lost…` can't be reached, that named `foreign` says that it has another
+    ///   system, and of that named `cluster-unknown` nobody knows the processor.
     static func make(
         _ machines: KeyValuePairs<String, (labels: [String], slots: Int)>, files: [String: String] = ["a": "one\n"]
     ) async throws -> SpreadBench {
@@ -45,9 +46,9 @@ struct SpreadBench: Sendable {
             try list.add(
                 Machine(
                     name: name,
-                    address: name == "cluster"
+                    address: name.hasPrefix("cluster")
                         ? .slurm(partition: nil) : try #require(MachineAddress("ssh://ci@\(name)")),
-                    traits: (name == "foreign" ? [foreign] : ThisMachine.traits) + offer.labels.map { .label($0) },
+                    traits: traits(name) + offer.labels.map { .label($0) },
                     cpus: 64, memory: 1 << 40,
                     slots: offer.slots))
         }
@@ -57,15 +58,31 @@ struct SpreadBench: Sendable {
             repository: repository, commit: commit, placement: placement, reach: Agents(room: room))
     }
 
+    private static func traits(_ name: String) -> [MachineTrait] {
+        switch name {
+        case "foreign": [foreign]
+        case "cluster-unknown": Array(ThisMachine.traits.prefix(1))
+        default: ThisMachine.traits
+        }
+    }
+
     /// Starts the agents of all machines, each with a folder of its own.
     final class Agents: MachineReach {
         private let room: RunFolder
         private let started = Mutex<[(machine: String, process: PipedProcess)]>([])
+        /// How many ways to silent machines were tried, and how many of these were given up.
+        let (asked, givenUp) = (Count(), Count())
+        /// How often a machine that can't be reached was tried.
+        let lost = Count()
 
         init(room: RunFolder) { self.room = room }
 
-        func link(to machine: Machine, for order: PlaceOrder) async throws -> any AgentLink {
-            if machine.name == "silent" { return Silent() }
+        func link(to machine: Machine, for order: PlaceOrder, _ nodes: TriedNodes) async throws -> any AgentLink {
+            if machine.name.hasSuffix("silent") { return Silent(asked: asked, givenUp: givenUp) }
+            if machine.name.hasPrefix("lost") {
+                lost.add()
+                throw LinkProblem(reason: "No route to host.")
+            }
             var link = LocalLink([Products.path("pipectl-agent"), "--folder", folder(machine.name)])
             link.started = { process in self.started.withLock { $0.append((machine.name, process)) } }
             return link
@@ -83,8 +100,13 @@ struct SpreadBench: Sendable {
     }
 
     private struct Silent: AgentLink {
+        let asked: Count
+        let givenUp: Count
+
         func start() async throws -> AgentStream {
+            asked.add()
             await untilCancelled()
+            givenUp.add()
             throw CancellationError()
         }
     }

@@ -278,7 +278,74 @@ extension Trait where Self == RunFolderTrait {
         bench.expectNothingLeft()
     }
 
+    @Test func `an allocation that a step does not need any more is given back at once`() async throws {
+        let bench = try await SpreadBench.make(["cluster-silent": ([], 1)])
+        let plan = plan([.shell("a", SpreadBench.meeting("a")), .shell("b", SpreadBench.meeting("b"))])
+        async let running = bench.run(plan, slots: 1)
+        let first = try #require(try await bench.begun(1).first)
+        try await eventually("the other step asks the cluster") { bench.reach.asked.value == 1 }
+        #expect(bench.placement.uses.first { $0.name == "cluster-silent" }?.free == 0)
+        try "".write(toFile: "\(first.workspace)/go-\(first.step)", atomically: false, encoding: .utf8)
+        try await bench.begun(2)
+        // The other step has the slot of the run's machine and goes on.
+        try await eventually("the allocation is given up") { bench.reach.givenUp.value == 1 }
+        try await eventually("the slot is free") {
+            bench.placement.uses.first { $0.name == "cluster-silent" }?.free == 1
+        }
+        #expect(bench.reach.asked.value == 1)
+        try bench.letGo()
+        let ended = try await running
+        #expect(ended.outcome.verdict == .passed, "\(ended.outcome.reason)")
+        bench.expectNothingLeft()
+    }
+
+    @Test func `as many steps run in an allocation as it has processors`() async throws {
+        let bench = try await SpreadBench.make(["cluster": (["gpu"], 2)])
+        for (id, cpus) in [(RunID(1), nil), (2, 3)] as [(RunID, Int?)] {
+            let plan = plan([
+                .shell("make", "true") { $0.machine = MachineNeeds(traits: [.label("gpu")], cpus: cpus) },
+                .shell("use", "true", needs: ["make"]),
+            ])
+            let provided = try await bench.places.provide(bench.order(plan, id: id))
+            #expect(provided.elsewhere?.name == "cluster" && provided.elsewhere?.steps == cpus ?? 1)
+            await provided.abandon()
+            bench.placement.leave(id)
+        }
+        bench.expectNothingLeft()
+    }
+
+    @Test func `a cluster of unknown processor runs no step that could need another one, and lends none`() async throws
+    {
+        let bench = try await SpreadBench.make(["cluster-unknown": (["gpu"], 9), "two": (["fpga"], 9)])
+        let free = [PlannedStep.shell("a", "true"), .shell("b", "true"), .shell("c", "true")]
+        let here = try await bench.run(plan(free), slots: 1)
+        #expect(here.outcome.verdict == .passed)
+        #expect(here.outcome.steps.flatMap(\.attempts).allSatisfy { $0.machine != "cluster-unknown" })
+        let bound = plan([.shell("make", "true") { $0.machine = Self.gpu }, .shell("use", "true", needs: ["make"])])
+        var spread = bound
+        let arch = ThisMachine.traits.suffix(1)
+        spread.steps += free + [.shell("arch", "true") { $0.machine = MachineNeeds(traits: Array(arch)) }]
+        let there = try await bench.run(spread, id: 2)
+        #expect(there.outcome.verdict == .passed && there.machine == "cluster-unknown")
+        #expect(there.outcome.steps.dropLast().allSatisfy { $0.attempts.map(\.machine) == [nil] })
+        #expect(there["arch"].attempts.first?.machine != nil)
+        bench.expectNothingLeft()
+    }
+
     // MARK: Losses
+
+    @Test func `a step that gets no place on any machine ends`() async throws {
+        let bench = try await SpreadBench.make([
+            "lost1": (["gpu"], 1), "lost2": (["gpu"], 1), "lost3": (["gpu"], 1), "lost4": (["gpu"], 1),
+            "lost5": (["gpu"], 1), "lost6": (["gpu"], 1), "lost7": (["gpu"], 1), "lost8": (["gpu"], 1),
+            "lost9": (["gpu"], 1),
+        ])
+        let ended = try await bench.run(
+            plan([.shell("plain", "true"), .shell("gpu", "true") { $0.machine = Self.gpu }]))
+        #expect(ended["gpu"].status == .infrastructure && ended["gpu"].attempts.isEmpty)
+        #expect(ended["gpu"].reason?.contains("No route to host.") == true)
+        #expect(bench.reach.lost.value == StepRunner.mostSites)
+    }
 
     @Test func `a test step whose machine is lost begins again on another one`() async throws {
         let bench = try await SpreadBench.make(["two": (["gpu"], 1), "three": (["gpu"], 1)])

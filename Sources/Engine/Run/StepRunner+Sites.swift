@@ -8,6 +8,8 @@ import SystemPackage
 extension StepRunner {
     /// How often a step is begun again because its other machine was lost.
     static let mostLosses = 2
+    /// How often a step may be given another machine without getting a place there.
+    static let mostSites = 8
 
     /// Where a step may run now.
     enum Seat: Sendable {
@@ -79,6 +81,7 @@ extension StepRunner {
     private func otherSeat(
         _ step: PlannedStep, _ turn: StepQueue.Turn, _ sites: any StepSites, _ stop: StopSignal
     ) async -> Seat {
+        var failures = 0
         while stop.request == nil, !Task.isCancelled {
             do {
                 let site = try await waiting(for: step) { try await sites.hold(step, outputRules, stop, say: $0) }
@@ -92,7 +95,8 @@ extension StepRunner {
                 }
                 do { return .other(site, try await site.enter(stop: stop)) } catch {
                     await leave(step, site)
-                    if error is StepSiteProblem { throw error }
+                    failures += 1
+                    if error is StepSiteProblem || failures == StepRunner.mostSites { throw error }
                 }
             } catch {
                 if stop.request != nil || Task.isCancelled { break }

@@ -1,7 +1,8 @@
+import Machines
 import TerminalText
 
 /// Why another machine can't be used, as a value with a sentence for the report.
-package struct ReachProblem: Error, Sendable, Equatable, CustomStringConvertible {
+package struct ReachProblem: LinkError, Sendable, Equatable, CustomStringConvertible {
     package struct Code: RawRepresentable, Hashable, Sendable {
         package let rawValue: String
         package init(rawValue: String) { self.rawValue = rawValue }
@@ -29,7 +30,7 @@ package struct ReachProblem: Error, Sendable, Equatable, CustomStringConvertible
         /// What arrived there is not what was sent.
         package static let damagedInTransit = Code(rawValue: "damaged-in-transit")
 
-        /// Slurm refused the allocation.
+        /// Slurm will never give this allocation, and may give others.
         package static let allocationRefused = Code(rawValue: "allocation-refused")
         /// The allocation ended before the agent was started.
         package static let allocationLost = Code(rawValue: "allocation-lost")
@@ -48,6 +49,8 @@ package struct ReachProblem: Error, Sendable, Equatable, CustomStringConvertible
         self.code = code
         self.description = description
     }
+
+    package var isOfRequest: Bool { code == .allocationRefused }
 
     /// The last line that says something in what a program or machine printed, safe to show and of limited length.
     static func lastWords(of text: String) -> String {

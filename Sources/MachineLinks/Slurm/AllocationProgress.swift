@@ -28,6 +28,8 @@ struct AllocationProgress: Sendable {
     private var submittedAt: Duration?
     private var id: Int?
     private var silentSince: Duration?
+    /// What came instead of an answer to the last submission.
+    private var complaint: String?
 
     init(name: String) { self.name = name }
 
@@ -38,17 +40,28 @@ struct AllocationProgress: Sendable {
     mutating func submitted(_ submission: SlurmCommands.Submission, at now: Duration) -> ReachProblem? {
         submissions += 1
         submittedAt = now
-        id = nil
+        (id, complaint) = (nil, nil)
         switch submission {
         case .accepted(let id):
             self.id = id
             return nil
-        case .unanswered: return nil
+        case .unanswered(let words):
+            complaint = words
+            return nil
         case .refused(let words):
+            return refused(words)
+        case .closed(let words):
             return ReachProblem(
-                .allocationRefused,
-                "Slurm refused the allocation \(name): \(words). Compare what the workflow asks for with `sinfo`.")
+                .controllerUnreachable,
+                "Slurm takes no jobs (\(words)). `sinfo` shows the partitions and whether they are up.")
         }
+    }
+
+    private func refused(_ words: String) -> ReachProblem {
+        ReachProblem(
+            .allocationRefused,
+            "Slurm refused the allocation \(name): \(words). Compare what the steps ask for by .on, .cpus, .memory and the "
+                + "time limit with `sinfo -o '%P %l %c %m %f'`.")
     }
 
     /// - Parameter now: Since the same moment.
@@ -72,6 +85,7 @@ struct AllocationProgress: Sendable {
         }
         for job in alive {
             guard case .stuck(let reason) = job.state else { continue }
+            if SlurmJobState.isOfRequest(reason) { return .fail(refused(ReachProblem.lastWords(of: reason))) }
             return .fail(
                 ReachProblem(
                     .allocationLost,
@@ -88,6 +102,7 @@ struct AllocationProgress: Sendable {
         guard let submittedAt else { return .submit }
         guard now - submittedAt >= Self.forgottenAfter else { return .wait }
         if submissions < Self.submissionLimit { return .submit }
+        if let complaint { return .fail(SlurmCommands.silent("sbatch", complaint)) }
         return .fail(
             ReachProblem(
                 .allocationForgotten,

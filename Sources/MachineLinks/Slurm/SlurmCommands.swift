@@ -26,8 +26,10 @@ package struct SlurmCommands: Sendable {
     /// What became of a submission.
     enum Submission: Sendable, Equatable {
         case accepted(id: Int)
-        /// Slurm said no, in these words.
+        /// Slurm said no to this request, in these words.
         case refused(String)
+        /// Slurm takes no requests at all now, in these words.
+        case closed(String)
         /// Nobody knows whether Slurm has it.
         case unanswered(String)
     }
@@ -44,17 +46,23 @@ package struct SlurmCommands: Sendable {
             // The last line is the id, with the cluster's name behind it if there are several; warnings come before.
             guard let id = Int(words.prefix { $0 != ";" }) else { return .unanswered("sbatch printed \"\(words)\"") }
             return .accepted(id: id)
-        case .exited: return Self.isSilence(ended.text) ? .unanswered(words) : .refused(words)
+        case .exited: return Self.refusal(ended.text)
         case .signal(let number): return .unanswered("sbatch was ended by signal \(number)")
         case .deadline(let limit): return .unanswered("sbatch did not end within \(limit.inWords)")
         }
     }
 
-    /// Whether these are the words of a command that had no answer from the controller.
-    private static func isSilence(_ text: String) -> Bool {
-        ["Unable to contact", "timed out", "onnection refused", "Zero Bytes", "Communication", "temporarily"].contains {
-            text.contains($0)
-        }
+    /// What it means that `sbatch` failed with this output.
+    static func refusal(_ text: String) -> Submission {
+        let words = ReachProblem.lastWords(of: text)
+        // The controller, munge or the configuration is to blame, not the request.
+        let silence = [
+            "Unable to contact", "timed out", "onnection refused", "Zero Bytes", "Communication", "temporarily",
+            "authentication", "Munge", "munge", "configuration source", "configuration file", "Unable to resolve",
+            "standby",
+        ]
+        if silence.contains(where: { text.contains($0) }) { return .unanswered(words) }
+        return text.contains("inactive or drain") ? .closed(words) : .refused(words)
     }
 
     /// The jobs of this user with a name, among them those that ended a short time ago.
@@ -100,12 +108,15 @@ package struct SlurmCommands: Sendable {
     private func lines(_ program: String, _ arguments: [String]) async throws -> [Substring] {
         let ended = try await run(program, arguments)
         guard ended.succeeded else {
-            let words = ReachProblem.lastWords(of: ended.text)
-            throw ReachProblem(
-                .controllerUnreachable,
-                "Slurm does not answer (\(program): \(words)). Check with `scontrol ping` that slurmctld runs.")
+            throw Self.silent(program, ReachProblem.lastWords(of: ended.text))
         }
         return ended.text.split(whereSeparator: \.isNewline)
+    }
+
+    static func silent(_ program: String, _ words: String) -> ReachProblem {
+        ReachProblem(
+            .controllerUnreachable,
+            "Slurm does not answer (\(program): \(words)). Check with `scontrol ping` that slurmctld runs.")
     }
 
     private func run(_ program: String, _ arguments: [String]) async throws -> ExternalCommandResult {

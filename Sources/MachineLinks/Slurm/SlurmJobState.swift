@@ -43,8 +43,16 @@ package enum SlurmJobState: Sendable, Equatable {
     /// Whether a waiting job with this reason never starts by itself.
     private static func isStuck(_ reason: String) -> Bool {
         let plain = reason.lowercased()
-        return plain.contains("held") || plain.contains("never") || plain.hasPrefix("bad") || plain.hasPrefix("invalid")
-            || ["partitionnodelimit", "partitiontimelimit", "accountnotallowed", "qosnotallowed"].contains(plain)
+        return plain.contains("held") || plain.contains("never") || isOfRequest(reason)
+    }
+
+    /// Whether a job with this reason waits for something that Slurm will never give to it, and may give to others.
+    static func isOfRequest(_ reason: String) -> Bool {
+        let plain = reason.lowercased()
+        return plain.hasPrefix("bad") || plain.hasPrefix("invalid") || plain.contains("perjob")
+            || [
+                "partitionconfig", "partitionnodelimit", "partitiontimelimit", "accountnotallowed", "qosnotallowed",
+            ].contains(plain)
     }
 
     /// Whether the job has nodes or may get some.

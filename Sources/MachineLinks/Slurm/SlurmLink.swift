@@ -11,17 +11,26 @@ package struct SlurmLink: AgentLink {
     private let request: SlurmRequest
     private let slurm: SlurmCommands
     private let programs: [AgentPrograms]
+    private let given: @Sendable (String) -> Void
 
-    /// - Parameter programs: The agent, for each platform that we have it for.
-    package init(_ request: SlurmRequest, _ slurm: SlurmCommands, _ programs: [AgentPrograms]) {
+    /// - Parameters:
+    ///   - programs: The agent, for each platform that we have it for.
+    ///   - given: Told the node of the allocation.
+    package init(
+        _ request: SlurmRequest, _ slurm: SlurmCommands, _ programs: [AgentPrograms],
+        given: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
         self.request = request
         self.slurm = slurm
         self.programs = programs
+        self.given = given
     }
 
     package func start() async throws -> AgentStream {
         do {
-            let shell = SrunShell(job: try await allocate(), environment: slurm.environment)
+            let job = try await allocate()
+            if case .running(let node) = job.state, !node.isEmpty { given(node) }
+            let shell = SrunShell(job: job, environment: slurm.environment)
             let command = try await AgentPlacing(shell: shell, programs: programs).command()
             let agent = LastingAgent(request)
             return try stream(shell, agent.starting(command), agent)

@@ -1,6 +1,7 @@
 /// What a run asks Slurm for.
 package struct SlurmRequest: Sendable, Equatable {
-    /// The name by which the allocation is found again: `pipectl-OWNER-RUN-ATTEMPT`.
+    /// The name by which the allocation is found again: `pipectl-OWNER-RUN-ATTEMPT`, with the number of avoided nodes
+    /// behind it.
     package let name: String
     /// Names the pipectl that asks, so that two of them do not end each other's allocations.
     package let owner: String
@@ -13,14 +14,17 @@ package struct SlurmRequest: Sendable, Equatable {
     package var limit: Duration
     /// Nil for the cluster's default.
     package var partition: String?
+    /// Nodes that it must not have.
+    let avoided: [String]
     /// Nobody can guess it, so nothing else gets into the folder of the agent by accident.
     let secret = String(UInt64.random(in: .min ... .max), radix: 36)
 
     package init(
         run: Int64, attempt: Int, owner: String, labels: [String] = [], cpus: Int = 1, memory: Int? = nil,
-        limit: Duration, partition: String? = nil
+        limit: Duration, partition: String? = nil, avoiding avoided: [String] = []
     ) {
-        name = "pipectl-\(owner)-\(run)-\(attempt)"
+        name = "pipectl-\(owner)-\(run)-\(attempt)" + (avoided.isEmpty ? "" : "-\(avoided.count)")
+        self.avoided = avoided
         self.owner = owner
         self.labels = labels
         self.cpus = cpus
@@ -33,7 +37,7 @@ package struct SlurmRequest: Sendable, Equatable {
     ///
     /// - Throws: ``ReachProblem`` if a text could be taken for more than a name.
     func options() throws(ReachProblem) -> [String] {
-        for text in labels + [name, owner, partition ?? "x"] {
+        for text in labels + avoided + [name, owner, partition ?? "x"] {
             guard ShellText.plainName(text) == text, !text.isEmpty, !text.hasPrefix("-") else {
                 throw ReachProblem(
                     .allocationRefused,
@@ -49,6 +53,7 @@ package struct SlurmRequest: Sendable, Equatable {
         ]
         if let memory { options.append("--mem=\(memory)M") }
         if !labels.isEmpty { options += ["-C", labels.joined(separator: "&")] }
+        if !avoided.isEmpty { options.append("--exclude=\(avoided.joined(separator: ","))") }
         if let partition { options.append("--partition=\(partition)") }
         return options
     }

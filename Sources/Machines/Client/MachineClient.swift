@@ -3,6 +3,7 @@ import Engine
 package import MachineProtocol
 import Synchronization
 import SystemCalls
+import Workspaces
 
 /// A connection with the agent of one run, from the daemon's side.
 ///
@@ -40,7 +41,8 @@ package final class MachineClient: Sendable {
     ///   - stop: Ends the run: nobody waits long for answers then.
     ///   - lifetime: After that the agent ends everything, whatever the daemon says.
     ///   - silence: How long one side may say nothing before the other one gives it up.
-    /// - Throws: ``PlaceProblem``; nothing is left then.
+    /// - Throws: ``PlaceProblem``; ``PlaceUnavailable`` if the machine refuses what the run asks for. Nothing is left
+    ///   then.
     package static func connect(
         _ link: any AgentLink, machine: String, lifetime: Duration, silence: Duration = .seconds(30),
         resuming: String? = nil, stop: StopSignal? = nil, patience: Patience = Patience()
@@ -48,6 +50,8 @@ package final class MachineClient: Sendable {
         let stream: AgentStream
         do {
             stream = if let resuming { try await link.resume(resuming) } else { try await link.start() }
+        } catch let error as any LinkError where error.isOfRequest {
+            throw PlaceUnavailable(reason: "\(machine) can't run this: \(error)")
         } catch {
             throw PlaceProblem(reason: "\(machine) can't be used: \(error)", mayHaveActed: false)
         }

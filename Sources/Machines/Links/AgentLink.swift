@@ -1,5 +1,11 @@
 package import SystemCalls
 
+/// An error of a link that tells a refused request from a machine that can't be used.
+package protocol LinkError: Error {
+    /// Whether the machine refused what this run asks for, and is good for others.
+    var isOfRequest: Bool { get }
+}
+
 /// A way to another machine, on which it starts the agent: ssh, Slurm, or a process of this machine.
 package protocol AgentLink: Sendable {
     /// Starts `pipectl-agent` on the machine, with its standard input and output at the other end of the stream.

@@ -13,12 +13,14 @@
             let slurm: SlurmCommands
             let request: SlurmRequest
 
-            init(_ labels: [String] = [], cpus: Int = 1, limit: Duration = .seconds(600)) throws {
+            init(
+                _ labels: [String] = [], cpus: Int = 1, limit: Duration = .seconds(600), avoiding nodes: [String] = []
+            ) throws {
                 cluster = try #require(TestCluster.current)
                 slurm = SlurmCommands(environment: cluster.environment)
                 request = SlurmRequest(
                     run: Int64.random(in: 1...Int64(Int32.max)), attempt: 1, owner: "test", labels: labels, cpus: cpus,
-                    limit: limit)
+                    limit: limit, avoiding: nodes)
             }
 
             func link(_ agent: StandInAgent) -> SlurmLink { SlurmLink(request, slurm, agent.programs) }
@@ -125,7 +127,18 @@
             let nodes = try await Site().slurm.nodes()
             #expect(nodes.map(\.name).sorted() == ["node1", "node2", "node3", "node4"])
             #expect(nodes.first { $0.name == "node4" }?.features == ["node", "macos", "arm64"])
-            #expect(nodes.allSatisfy { $0.cpus == 2 && $0.memory == 1_000 })
+            #expect(nodes.allSatisfy { $0.cpus == 2 && $0.memory == 1_000 && $0.isOfDefault && !$0.isOut })
+            let known = try await Site().slurm.architectures()
+            #expect(nodes.allSatisfy { known[$0.name] == MachinePlatform.own?.architecture })
+        }
+
+        @Test func anAvoidedNodeIsNotUsed() async throws {
+            let site = try Site(["arm64"], avoiding: ["node4"])
+            let reason = try await site.talk(to: StandInAgent()) { talk in
+                _ = try await talk.line()
+                #expect(try await site.alive().map(\.state) == [.running(node: "node3")])
+            }
+            #expect(reason == nil)
         }
 
         // MARK: Requests
@@ -137,6 +150,17 @@
             let problem = await #expect(throws: ReachProblem.self) { _ = try await site.link(agent).start() }
             #expect(problem?.code == .allocationRefused)
             FaultTable.add("Slurm: no node has the label", problem?.code.rawValue ?? "started", since: begin)
+        }
+
+        @Test(
+            arguments: [(["docker", "macos"], 1, []), ([], 99, []), (["macos"], 1, ["node4"])]
+                as [([String], Int, [String])])
+        func whatNoNodeHasIsRefused(_ labels: [String], _ cpus: Int, _ avoided: [String]) async throws {
+            let site = try Site(labels, cpus: cpus, avoiding: avoided)
+            let agent = try StandInAgent()
+            let problem = await #expect(throws: ReachProblem.self) { _ = try await site.link(agent).start() }
+            #expect(problem?.isOfRequest == true, "\(String(describing: problem))")
+            try await site.expectNothingLeft(agent)
         }
 
         @Test func aCancelledWaitLeavesNoAllocation() async throws {
