@@ -668,8 +668,8 @@ let package = Package(
         .testTarget(
             name: "PlacingTests",
             dependencies: [
-                "Concurrency", "Control", "Engine", "Git", "MachineList", "MachinePool", "Machines", "Pipeline",
-                "Placing",
+                "Concurrency", "Control", "Engine", "Git", "MachineLinks", "MachineList", "MachinePool", "Machines",
+                "Pipeline", "Placing",
                 "Results", "StateFiles", "TestBasics", "Workspaces", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),

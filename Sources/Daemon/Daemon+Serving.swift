@@ -138,15 +138,18 @@ extension Daemon {
 
     /// Services that keep this machine ready for runs.
     private func maintenance() -> [any Service] {
+        let pipelines = work.execution.pipelines
         let machine = MachineWatch(
             health: health, queue: queue, watchers: watchers, workspaces: workspaces,
-            placement: work.execution.pipelines.placement,
+            placement: pipelines.placement,
             memory: IdleMemory(index: state.index, health: health, board: board))
+        let clusters = pipelines.machines.watch(for: pipelines.placement)
         let sandboxPool = SandboxPool(state: state.folder, folders: options.folders, log: log) { [tools] in
             await tools.sandboxing()
         }
         var services = [
             UntilShutdown { await machine.run() },
+            UntilShutdown { await clusters.run() },
             UntilShutdown { [fixes = work.fixes, archive] in
                 while !Task.isCancelled {
                     await fixes.sweep()

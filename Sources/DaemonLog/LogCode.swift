@@ -24,7 +24,8 @@ public enum LogCode: String, Sendable, CaseIterable {
     case machinesUnreadable = "machines-unreadable"
     /// The list of other machines can be read again.
     case machinesReadable = "machines-readable"
-    /// Another machine can't be used for now: it could not be reached, or was lost while it had a run.
+    /// Another machine can't be used for now: it could not be reached, was lost while it had a run, or has all nodes out
+    /// of service.
     case machineLost = "machine-lost"
     /// Another machine can be used again.
     case machineBack = "machine-back"

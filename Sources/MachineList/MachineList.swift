@@ -102,6 +102,14 @@ package struct MachineList: Sendable {
         }
     }
 
+    /// Sets the processor of a cluster's nodes.
+    package func set(_ processor: ClusterProcessor, of name: String) throws(MachineListError) {
+        try change { (machines) throws(MachineListError) in
+            guard let index = machines.firstIndex(where: { $0.name == name }) else { throw Self.unknown(name) }
+            machines[index] = machines[index].with(processor)
+        }
+    }
+
     /// Removes a machine.
     ///
     /// - Returns: What was removed, and whether its address is still used by another one.

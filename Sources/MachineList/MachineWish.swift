@@ -57,6 +57,9 @@ package struct MachineWish: Sendable {
 }
 
 extension Machine {
+    /// The machine, with its nodes' processor if they have one.
+    package func with(_ processor: ClusterProcessor) -> Machine { processor.trait.map { offering([$0]) } ?? self }
+
     fileprivate func offering(_ more: [MachineTrait]) -> Machine {
         Machine(
             name: name, address: address, traits: traits + more, cpus: cpus, memory: memory, slots: slots,

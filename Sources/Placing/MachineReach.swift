@@ -75,13 +75,18 @@ package struct ListedMachines: MachineReach {
             of: owner, except: Set(traces.compactMap { SlurmLink.name(in: $0.agent) }))
     }
 
+    /// Tells the placement what clusters say of themselves.
+    package func watch(for placement: Placement) -> ClusterWatch {
+        ClusterWatch(list: list, slurm: slurm(), placement: placement)
+    }
+
     private func request(_ order: PlaceOrder, _ partition: String?, _ avoided: [String]) -> SlurmRequest {
         let (run, needs) = (order.run.run, order.needs)
         let limit = order.run.plan.limits.wallTime.map { min(Duration.seconds($0 + 3_600), .seconds(86_400)) }
         return SlurmRequest(
             // A run that lost its machine has another allocation, with another name, and so has each of its steps elsewhere.
             run: run.id, attempt: order.part * 1_000 + run.attempt * 10 + order.wait.losses, owner: owner,
-            // All nodes have Linux; what Slurm calls a feature is a label here.
+            // All nodes of the machine have its system and processor; what Slurm calls a feature is a label here.
             labels: needs.traits.filter { !$0.isMeasured }.map(\.name), cpus: needs.cpus ?? 1,
             memory: needs.memory.map { max($0 >> 20, 1) }, limit: limit ?? .seconds(86_400), partition: partition,
             avoiding: avoided)

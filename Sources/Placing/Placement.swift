@@ -203,6 +203,17 @@ package final class Placement: Sendable {
         if rests { settle() }
     }
 
+    /// Notes why no run can start on any node of a cluster, as the rest of a sentence; nil if one can.
+    func note(outage: String?, of cluster: String) {
+        guard state.withLock({ $0.roster.note(outage: outage, of: cluster, now: now) }) else { return }
+        if let outage {
+            log.warning("machine \(cluster) can't be used for now: \(outage)", metadata: .code(.machineLost))
+        } else {
+            log.notice("machine \(cluster) can be used again", metadata: .code(.machineBack))
+        }
+        settle()
+    }
+
     /// Notes that a machine could not be used.
     func lose(_ machine: String, reason: String) {
         let isNew = state.withLock { $0.roster.lose(machine, reason: reason, at: Date(), now: now) }

@@ -39,6 +39,8 @@ struct Roster: Sendable {
     /// Machines that were removed from the list while they had runs.
     private var leaving: Set<String> = []
     private var outages: [String: Outage] = [:]
+    /// Clusters of which no node can be used, and why.
+    private var closed: [String: String] = [:]
     /// What the pool was told of each machine.
     private var told: [String: Machine] = [:]
     /// Runs that have a machine or wait for one.
@@ -62,7 +64,7 @@ struct Roster: Sendable {
     mutating func take(_ machines: [Machine], now: Double) {
         let names = Set(machines.map(\.name))
         for name in listed.keys where !names.contains(name) {
-            (listed[name], outages[name]) = (nil, nil)
+            (listed[name], outages[name], closed[name]) = (nil, nil, nil)
             leaving.insert(name)
         }
         for machine in machines {
@@ -101,14 +103,25 @@ struct Roster: Sendable {
     private func effective(_ machine: Machine, now: Double) -> Machine {
         var machine = machine
         if machine.state == .draining { return machine }
-        machine.state = .ready
+        machine.state = closed[machine.name].map { .unreachable($0) } ?? .ready
         guard let outage = outages[machine.name] else { return machine }
         if now < outage.until {
-            machine.state = .unreachable(outage.reason)
+            machine.state = .unreachable(closed[machine.name] ?? outage.reason)
         } else {
             machine.slots = min(machine.slots, outage.others + 1)
         }
         return machine
+    }
+
+    /// Notes why no node of a cluster can be used; nil if one can.
+    ///
+    /// - Returns: Whether it was otherwise before.
+    mutating func note(outage: String?, of name: String, now: Double) -> Bool {
+        guard listed[name] != nil else { return false }
+        let isNews = (closed[name] == nil) != (outage == nil)
+        closed[name] = outage
+        refresh(now: now)
+        return isNews
     }
 
     /// Notes that a machine could not be used.
@@ -232,7 +245,9 @@ struct Roster: Sendable {
                 free: max(pool.free(on: machine.name)?.slots ?? 0, 0),
                 reason: pool.reason(against: machine.name))
             if leaving.contains(machine.name) { sight.reason = "it was removed, and its runs end" }
-            if let outage = outages[machine.name], machine.state != .draining {
+            if let outage = closed[machine.name], machine.state != .draining {
+                sight.reason = outage
+            } else if let outage = outages[machine.name], machine.state != .draining {
                 let rest = max(outage.until - now, 0)
                 sight.reason =
                     "it can't be reached since \(outage.since.formatted(.iso8601)): \(outage.reason)"

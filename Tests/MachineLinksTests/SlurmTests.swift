@@ -29,17 +29,46 @@ import Testing
     func anotherLineIsNoJob(_ line: Substring) { #expect(SlurmJob(line: line) == nil) }
 
     @Test func aLineOfSinfoIsRead() throws {
-        let node = try #require(SlurmNode(line: "node2|mix|linux,x86_64,docker|2|1000+|none"))
+        let node = try #require(SlurmNode(line: "node2|ci*|mix|linux,x86_64,docker|2|1000+|none"))
         #expect(node.features == ["linux", "x86_64", "docker"])
         #expect(node.cpus == 2)
         #expect(node.memory == 1_000)
         #expect(node.reason.isEmpty)
-        #expect(node.isUsable)
-        let drained = try #require(SlurmNode(line: "node1|drain|(null)|2|1000|Duplicate jobid | again"))
-        #expect(!drained.isUsable)
+        #expect(node.isUsable && node.isOfDefault)
+        let drained = try #require(SlurmNode(line: "node1|ci|drain|(null)|2|1000|Duplicate jobid | again"))
+        #expect(!drained.isUsable && drained.isOut && !drained.isOfDefault)
         #expect(drained.features.isEmpty)
         #expect(drained.reason == "Duplicate jobid | again")
-        #expect(SlurmNode(line: "node1|idle*|x|2|1000|none")?.isUsable == false)
+        #expect(SlurmNode(line: "node1|ci|idle*|x|2|1000|none")?.isUsable == false)
+    }
+
+    @Test func aClusterIsOutOfServiceOnlyIfAllNodesAre() throws {
+        func nodes(_ states: String...) throws -> [SlurmNode] {
+            try states.map { try #require(SlurmNode(line: "n|ci|\($0)|x|2|1000|broken disk")) }
+        }
+        #expect(SlurmNode.outage(of: []) == nil)
+        #expect(try SlurmNode.outage(of: nodes("down", "idle")) == nil)
+        #expect(try SlurmNode.outage(of: nodes("drain", "idle~")) == nil, "it is switched on when a job needs it")
+        let outage = try #require(SlurmNode.outage(of: try nodes("down", "drng", "idle*", "drain")))
+        #expect(outage.contains("broken disk"))
+    }
+
+    @Test func theArchitecturesOfNodesAreRead() {
+        let lines: [Substring] = [
+            "NodeName=n1 Arch=x86_64 CoresPerSocket=1 State=IDLE Partitions=ci Reason=Arch=none",
+            "NodeName=n2 Arch=aarch64 CoresPerSocket=1", "NodeName=n3 CoresPerSocket=1 State=DOWN", "", "Arch=x",
+        ]
+        #expect(SlurmCommands.architectures(in: lines) == ["n1": "x86_64", "n2": "arm64"])
+    }
+
+    @Test func onlyWhatSlurmNeedsIsPassedOn() {
+        let own = [
+            "PATH": "/bin", "HOME": "/h", "LC_ALL": "C", "TZ": "UTC", "SLURM_CONF": "/c", "SLURM_JOB_ID": "7",
+            "GITHUB_TOKEN": "secret", "XDG_CACHE_HOME": "/x", "LD_PRELOAD": "x",
+        ]
+        #expect(
+            SlurmCommands.environment(of: own)
+                == ["PATH": "/bin", "HOME": "/h", "LC_ALL": "C", "TZ": "UTC", "SLURM_CONF": "/c"])
     }
 
     // MARK: Requests

@@ -123,6 +123,22 @@ import Testing
         #expect(sights[2].reason != nil)
     }
 
+    @Test func `a cluster without a usable node gets no run until it has one`() {
+        var roster = Roster(here: here)
+        roster.take([machine("a", ["gpu"])], now: 0)
+        let (isNews, isOld) = (
+            roster.note(outage: "all is drained", of: "a", now: 0), roster.note(outage: "all is down", of: "a", now: 0)
+        )
+        #expect(isNews && !isOld)
+        #expect(place(&roster, run(1, gpu)) == nil)
+        #expect(roster.obstacle(to: run(1, gpu))?.code == .noneReady && roster.otherSlots == 0)
+        #expect(roster.sights(now: 0).first { $0.machine.name == "a" }?.reason == "all is down")
+        let isBack = roster.note(outage: nil, of: "a", now: 1)
+        #expect(isBack && roster.next(now: 1)?.machine.name == "a")
+        let isUnknown = roster.note(outage: "x", of: "none", now: 1)
+        #expect(!isUnknown)
+    }
+
     @Test func `draining and removing end no run`() {
         var roster = Roster(here: here)
         roster.take([machine("a", ["gpu"], slots: 2)], now: 0)

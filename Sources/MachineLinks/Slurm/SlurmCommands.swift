@@ -95,14 +95,39 @@ package struct SlurmCommands: Sendable {
         return left.map(\.name)
     }
 
-    /// The cluster's nodes.
+    /// The nodes of a partition.
     ///
+    /// - Parameter partition: Nil for the default one; if the cluster has none, for all nodes.
     /// - Throws: ``ReachProblem``, `CancellationError`.
-    package func nodes() async throws -> [SlurmNode] {
+    package func nodes(in partition: String? = nil) async throws -> [SlurmNode] {
+        let words = ["-h", "-N", "-o", SlurmNode.format] + (partition.map { ["-p", $0] } ?? [])
+        let found = try await lines("sinfo", words).compactMap { SlurmNode(line: $0) }
+        let wanted = found.contains(where: \.isOfDefault) && partition == nil ? found.filter(\.isOfDefault) : found
         var names: Set<String> = []
         // A node is listed once for each of its partitions.
-        return try await lines("sinfo", ["-h", "-N", "-o", SlurmNode.format]).compactMap { SlurmNode(line: $0) }
-            .filter { names.insert($0.name).inserted }
+        return wanted.filter { names.insert($0.name).inserted }
+    }
+
+    /// The architecture of each node, by name, as ``MachinePlatform`` names it; that of a node that has never been up is
+    /// missing.
+    ///
+    /// - Throws: ``ReachProblem``, `CancellationError`.
+    package func architectures() async throws -> [String: String] {
+        Self.architectures(in: try await lines("scontrol", ["show", "node", "-o"]))
+    }
+
+    /// Reads what scontrol prints: a line for each node.
+    static func architectures(in lines: [Substring]) -> [String: String] {
+        var found: [String: String] = [:]
+        for line in lines {
+            let words = line.split(separator: " ")
+            guard let name = words.first, name.hasPrefix("NodeName="),
+                let text = words.first(where: { $0.hasPrefix("Arch=") })
+            else { continue }
+            let machine = MachinePlatform(system: "Linux", machine: String(text.dropFirst("Arch=".count)))
+            found[String(name.dropFirst("NodeName=".count))] = machine.architecture
+        }
+        return found
     }
 
     private func lines(_ program: String, _ arguments: [String]) async throws -> [Substring] {

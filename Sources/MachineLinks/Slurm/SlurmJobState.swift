@@ -88,6 +88,8 @@ package struct SlurmJob: Sendable, Equatable {
 /// A node as a line of `sinfo` tells it.
 package struct SlurmNode: Sendable, Equatable {
     package let name: String
+    /// Whether this line is about the cluster's default partition.
+    let isOfDefault: Bool
     /// "idle", "mix", "alloc", "down", "drain"; with a sign behind it if the node does not answer.
     package let state: String
     package let features: [String]
@@ -97,22 +99,42 @@ package struct SlurmNode: Sendable, Equatable {
     /// Why it can't be used, as whoever drained it wrote; empty if nothing was written.
     package let reason: String
 
-    static let format = "%N|%t|%f|%c|%m|%E"
+    static let format = "%N|%P|%t|%f|%c|%m|%E"
 
     /// - Returns: Nil if the line is no node.
-    init?(line: Substring) {
-        let parts = line.split(separator: "|", maxSplits: 5, omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 6, !parts[0].isEmpty, let cpus = Int(parts[3]),
-            let memory = Int(parts[4].prefix { $0.isNumber })
+    package init?(line: Substring) {
+        let parts = line.split(separator: "|", maxSplits: 6, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 7, !parts[0].isEmpty, let cpus = Int(parts[4]),
+            let memory = Int(parts[5].prefix { $0.isNumber })
         else { return nil }
         name = parts[0]
-        state = parts[1]
-        features = parts[2] == "(null)" ? [] : parts[2].split(separator: ",").map(String.init)
+        isOfDefault = parts[1].hasSuffix("*")
+        state = parts[2]
+        features = parts[3] == "(null)" ? [] : parts[3].split(separator: ",").map(String.init)
         self.cpus = cpus
         self.memory = memory
-        reason = parts[5] == "none" ? "" : parts[5]
+        reason = parts[6] == "none" ? "" : parts[6]
     }
 
     /// Whether new jobs can run on it, now or when others have ended.
     package var isUsable: Bool { ["idle", "mix", "alloc", "comp"].contains(state) }
+
+    /// Whether no job starts on it until somebody does something. A node that is switched off until a job needs it is not
+    /// out of service.
+    package var isOut: Bool {
+        state.hasSuffix("*")
+            || ["down", "drain", "drng", "fail", "failg", "error", "unk", "inval", "maint"].contains(
+                String(state.prefix { $0.isLetter }))
+    }
+
+    /// Why no job starts on any of these nodes, as the rest of a sentence; nil if one may, or if there are none.
+    package static func outage(of nodes: [SlurmNode]) -> String? {
+        guard !nodes.isEmpty, nodes.allSatisfy(\.isOut) else { return nil }
+        let words = nodes.prefix(3).map { node in
+            "\(node.name): \(node.state)"
+                + (node.reason.isEmpty ? "" : ", \(ReachProblem.lastWords(of: node.reason))")
+        }
+        let more = nodes.count > 3 ? "; and \(nodes.count - 3) more" : ""
+        return "Slurm has all its nodes out of service (\(words.joined(separator: "; "))\(more)); `sinfo -R` says more"
+    }
 }

@@ -28,12 +28,12 @@ struct MachinesAdd: AsyncParsableCommand {
     var name: String?
     @Option(help: ArgumentHelp("What it offers beyond its system and processor; repeatable.", valueName: "label"))
     var label: [String] = []
-    @Option(help: "How many runs it may have at a time.")
+    @Option(help: "How many runs it may have at a time; of Slurm, allocations.")
     var slots = 1
-    @Option(help: "Processors that runs may use. Default: all of them; needed for Slurm.")
+    @Option(help: "Processors that runs may use. Default: all. For Slurm, of the largest run.")
     var cpus: Int?
     @Option(
-        help: ArgumentHelp("Memory that runs may use. Default: all of it; needed for Slurm.", valueName: "size"),
+        help: ArgumentHelp("Memory that runs may use. Default: all. For Slurm, of the largest run.", valueName: "size"),
         transform: SizeOption.mebibytes)
     var memory: Int?
     @Option(help: ArgumentHelp("The fingerprint of its host key, SHA256:….", valueName: "text"))
@@ -52,8 +52,10 @@ struct MachinesAdd: AsyncParsableCommand {
             let new = NewMachine(list, address, environment: ProcessInfo.processInfo.environment)
             machine = try wish.machine(offering: await look(new, folder))
         }
+        let processor = try await ClusterProcessor.of(machine, ProcessInfo.processInfo.environment)
+        if let processor { machine = machine.with(processor) }
         try list.add(machine)
-        Terminal.say("added \(machine.name)")
+        Terminal.say("added \(machine.name)" + (processor?.caution.map { ", but \($0)" } ?? ""))
     }
 
     private func look(
