@@ -56,6 +56,7 @@ extension Index {
         migrator.registerMigration("heldBackFilter") { db in try nameHoldingFilters(db) }
         migrator.registerMigration("version") { db in try createVersions(db) }
         migrator.registerMigration("task") { db in try createTasks(db) }
+        migrator.registerMigration("versionsOfCommit") { db in try separateVersions(db) }
         return migrator
     }
 

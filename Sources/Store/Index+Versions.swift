@@ -29,14 +29,28 @@ extension Index {
         }
     }
 
+    /// Since then, a commit may have several releases: a candidate and the final one.
+    static func separateVersions(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE newVersion (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT,
+                    repository INTEGER NOT NULL REFERENCES repository ON DELETE CASCADE, workflow TEXT NOT NULL,
+                    commitId TEXT NOT NULL, version TEXT NOT NULL, state TEXT NOT NULL, record TEXT NOT NULL,
+                    notes TEXT NOT NULL, reason TEXT, UNIQUE (repository, version));
+                INSERT INTO newVersion SELECT * FROM version;
+                DROP TABLE version;
+                ALTER TABLE newVersion RENAME TO version;
+                """)
+    }
+
     private static let rowOf = """
         version.repository = (SELECT id FROM repository WHERE name = ?) AND version.version = ?
         """
 
     /// Keeps a new release.
     ///
-    /// - Returns: The release that is kept: an earlier one, if the workflow has made one of this commit. Nil if another
-    ///   commit or workflow has the version.
+    /// - Returns: The release that has its version now, which may be an earlier one; nil if the repository is not known.
     public func addRelease(_ release: ReleaseRecord) async throws -> ReleaseRecord? {
         let json = try ArchiveJSON.compactText(release)
         return try await write { db in
@@ -49,22 +63,13 @@ extension Index {
                     release.workflow, release.commit, release.version, release.state.rawValue, json, release.notes,
                     release.repository,
                 ])
-            return try Self.release(release.repository, release.workflow, of: release.commit, db)
+            return try Self.release(release.version, of: release.repository, db)
         }
-    }
-
-    /// The release that a workflow has made of a commit.
-    public func release(of commit: String, workflow: String, repository: String) async throws -> ReleaseRecord? {
-        try await read { db in try Self.release(repository, workflow, of: commit, db) }
     }
 
     /// The release with this version.
     public func release(_ version: String, of repository: String) async throws -> ReleaseRecord? {
-        try await read { db in
-            try Row.fetchOne(
-                db, sql: "SELECT * FROM version WHERE \(Self.rowOf)", arguments: [repository, version]
-            ).map { try Self.release($0, db) }
-        }
+        try await read { db in try Self.release(version, of: repository, db) }
     }
 
     /// The newest releases, newest first.
@@ -160,16 +165,9 @@ extension Index {
         }
     }
 
-    private static func release(
-        _ repository: String, _ workflow: String, of commit: String, _ db: Database
-    ) throws -> ReleaseRecord? {
-        try Row.fetchOne(
-            db,
-            sql: """
-                SELECT * FROM version WHERE repository = (SELECT id FROM repository WHERE name = ?)
-                    AND workflow = ? AND commitId = ?
-                """, arguments: [repository, workflow, commit]
-        ).map { try release($0, db) }
+    private static func release(_ version: String, of repository: String, _ db: Database) throws -> ReleaseRecord? {
+        try Row.fetchOne(db, sql: "SELECT * FROM version WHERE \(rowOf)", arguments: [repository, version])
+            .map { try release($0, db) }
     }
 
     private static func release(_ row: Row, _ db: Database) throws -> ReleaseRecord {

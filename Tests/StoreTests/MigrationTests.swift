@@ -52,6 +52,31 @@ import Testing
         #expect(nonces == [""], "nothing of it was done")
     }
 
+    @Test func `releases of a schema with one for each commit are kept, with where they are`() async throws {
+        let old = try Index(path: path)
+        try await old.connectForge("app", address: "a", location: "/app")
+        func release(_ version: String) -> ReleaseRecord {
+            ReleaseRecord(
+                repository: "app", version: ReleaseVersion(version: version, buildNumber: 7, tag: "v\(version)"),
+                commit: "c1", tree: "t", committedAt: Date(timeIntervalSince1970: 5), workflow: "release", run: 3,
+                madeAt: Date(timeIntervalSince1970: 10), notes: "new", files: [])
+        }
+        _ = try await old.addRelease(release("1.0"))
+        let publication = PublicationRecord(
+            step: "out", destination: "there", state: .released, updatedAt: Date(timeIntervalSince1970: 1))
+        try await old.record(publication, of: "1.0", in: "app")
+        try await old.write { db in
+            try db.execute(
+                sql: """
+                    CREATE UNIQUE INDEX version_commit ON version (repository, workflow, commitId);
+                    DELETE FROM grdb_migrations WHERE identifier = 'versionsOfCommit';
+                    """)
+        }
+        let index = try Index(path: path)
+        #expect(try await index.release("1.0", of: "app")?.publications == [publication])
+        #expect(try await index.addRelease(release("1.1"))?.version == "1.1")
+    }
+
     /// A store of the first schema with a running test and a running release.
     private func old() async throws -> (test: RunID, release: RunID) {
         let index = try Index(path: path)

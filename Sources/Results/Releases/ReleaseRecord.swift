@@ -16,6 +16,8 @@ public struct ReleaseRecord: Sendable, Equatable, Codable {
 
     /// The watched repository's name.
     public var repository: String
+    /// The repository's address, as in `https://HOST/OWNER/NAME`; nil if it was on the daemon's machine only.
+    public var address: String?
     /// As in `1.2.0`; unique in the repository.
     public var version: String
     /// The number of commits in the first-parent history of ``commit``.
@@ -41,7 +43,7 @@ public struct ReleaseRecord: Sendable, Equatable, Codable {
     public var publications: [PublicationRecord] = []
 
     /// A file of a release.
-    public struct File: Sendable, Equatable, Codable {
+    public struct File: Sendable, Hashable, Codable {
         /// Without folders; unique in the release.
         public var name: String
         public var bytes: Int
@@ -56,10 +58,12 @@ public struct ReleaseRecord: Sendable, Equatable, Codable {
     }
 
     public init(
-        repository: String, version: ReleaseVersion, commit: String, tree: String, committedAt: Date,
+        repository: String, address: String? = nil, version: ReleaseVersion, commit: String, tree: String,
+        committedAt: Date,
         workflow: String, run: RunID, madeAt: Date, state: State = .draft, notes: String, files: [File]
     ) {
         self.repository = repository
+        self.address = address
         self.version = version.version
         buildNumber = version.buildNumber
         tag = version.tag
