@@ -289,7 +289,7 @@ let package = Package(
                 "Evaluating", "ForgeConnection", "Forges", "Listening", "Git", "LandedChanges", "Landing",
                 "Layers", "MachineList", "MachinePool", "MergeQueue",
                 "Pages", "Pipeline", "Placing", "Preparing", "ProofKeys",
-                "Reports", "Results", "Running", "Sandbox", "Secrets", "StepLogs", "StepSlots", "StateFiles",
+                "Reports", "Results", "Running", "Sandbox", "Secrets", "Signing", "StepLogs", "StepSlots", "StateFiles",
                 "Store", "SystemCalls",
                 "TerminalText",
                 "Watching", "WorkflowPrograms", "Workspaces",
@@ -516,7 +516,8 @@ let package = Package(
                 "Archive", "Control", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "MachineList",
                 "Pipeline", "PlanRules",
                 "Preparing",
-                "Reports", "Results", "Sandbox", "StateFiles", "StepLogs", "Store", "SystemCalls", "TaskText",
+                "Reports", "Results", "Sandbox", "Signing", "StateFiles", "StepLogs", "Store", "SystemCalls",
+                "TaskText",
                 "TerminalText",
                 "Watching",
                 "WorkflowPrograms",
@@ -768,7 +769,8 @@ let package = Package(
         .testTarget(
             name: "MachinesTests",
             dependencies: [
-                "Concurrency", "CZstd", "Engine", "Git", "Layers", "MachineAgent", "MachineProtocol", "Machines",
+                "Concurrency", "CZstd", "Engine", "Git", "Layers", "MachineAgent", "MachinePool", "MachineProtocol",
+                "Machines",
                 "Masking",
                 "Pipeline", "pipectl-agent", "Results", "Sandbox", "stepinit", "StepSlots", "SystemCalls", "TestBasics",
                 "TestSupport", "Workspaces",
@@ -878,7 +880,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Archive", "Control", "Daemon", "DaemonLog", "Engine", "ForgeConnection", "Forges", "Git", "Landing",
+                "Archive", "Control", "Daemon", "DaemonLog", "Delivery", "Engine", "ForgeConnection", "Forges", "Git",
+                "Landing",
                 "MachinePool", "MergeQueue",
                 "Pipeline", "Preparing", "Results", "Running", "RunSamples", "Sandbox", "StateFiles", "stepinit",
                 "Store", "TestBasics", "TestSupport", "Watching", "Workspaces",

@@ -1,7 +1,7 @@
 package import AsyncHTTPClient
 package import Delivery
 import Foundation
-import Results
+package import Results
 package import Pipeline
 
 /// Brings a release's app to TestFlight, through App Store Connect, from any system.
@@ -34,6 +34,17 @@ package struct TestFlightPublisher: Publisher {
         }
     }
 
+    package func state(of release: ReleaseContent) async throws -> PublicationRecord.State? {
+        do {
+            let app = try await client.app(options.app)
+            guard let build = try await look(nil, release, app, { _ in }) else { return .processing }
+            let testing = BuildTesting(client: client, app: app, options: options, say: { _ in })
+            return try await testing.state(build, try await testing.groups())
+        } catch let error as AppStoreError {
+            throw error.problem
+        }
+    }
+
     private func bring(
         _ release: ReleaseContent, _ progress: any PublishingProgress, _ say: @escaping @Sendable (String) -> Void
     ) async throws -> Publication {
@@ -45,7 +56,7 @@ package struct TestFlightPublisher: Publisher {
         let uploader = BuildUploader(
             client: client, app: app, platform: options.platform, progress: progress, say: say)
         let upload = try await uploader.upload(release, file)
-        let build = try await processed(upload, release, uploader, say)
+        let build = try await processed(upload, release, app, say)
         try await testing.describe(build, release.notes)
         try await testing.give(build, to: groups)
         try await testing.expire(except: build)
@@ -80,13 +91,13 @@ package struct TestFlightPublisher: Publisher {
 
     /// Waits until Apple has processed the upload, and returns the build's id.
     private func processed(
-        _ upload: String?, _ release: ReleaseContent, _ uploader: BuildUploader, _ say: @Sendable (String) -> Void
+        _ upload: String?, _ release: ReleaseContent, _ app: String, _ say: @Sendable (String) -> Void
     ) async throws -> String {
         let end = ContinuousClock.now + client.pauses.processing
         var pause = client.pauses.look
         var said = false
         while true {
-            if let build = try await look(upload, release, uploader, say) { return build }
+            if let build = try await look(upload, release, app, say) { return build }
             if !said { say("Apple processes the build.") }
             said = true
             guard ContinuousClock.now < end else {
@@ -106,7 +117,7 @@ package struct TestFlightPublisher: Publisher {
 
     /// The build, if it is ready.
     private func look(
-        _ upload: String?, _ release: ReleaseContent, _ uploader: BuildUploader, _ say: @Sendable (String) -> Void
+        _ upload: String?, _ release: ReleaseContent, _ app: String, _ say: @Sendable (String) -> Void
     ) async throws -> String? {
         var known: String?
         if let upload {
@@ -128,7 +139,7 @@ package struct TestFlightPublisher: Publisher {
             .get(
                 "/v1/builds",
                 [
-                    "filter[app]": uploader.app, "filter[version]": String(release.buildNumber),
+                    "filter[app]": app, "filter[version]": String(release.buildNumber),
                     "filter[preReleaseVersion.version]": release.version,
                     "filter[preReleaseVersion.platform]": options.platform, "limit": "200",
                 ]), Build.self)

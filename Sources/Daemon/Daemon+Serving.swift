@@ -8,7 +8,10 @@ import Workspaces
 import StateFiles
 import Control
 import Archive
+import Delivery
+import Concurrency
 import Forges
+import Secrets
 import Foundation
 import Git
 import Logging
@@ -109,6 +112,13 @@ extension Daemon {
         services.append(UntilShutdown { await bisect.run(redTests) })
         services.append(UntilShutdown { [outside, news = board.news] in await outside.run(news) })
         services.append(UntilShutdown { [taskWatch] in await taskWatch.run() })
+        let secrets = SecretStores(state: state.folder)
+        let delivery = work.execution.pipelines.delivery
+        let following = ReleaseFollowing(delivery) { name, repository in
+            try await offThread { try secrets.value(of: name, for: repository) }
+        }
+        let releases = ReleaseWatch(following: following, records: delivery.records, news: board.news, log: log)
+        services.append(UntilShutdown { await releases.run() })
         let landing = MergeQueueService(
             watchers: self.watchers, queues: requests.landings.queues, declarations: requests.landings.declarations,
             runs: queue,

@@ -216,6 +216,8 @@ public enum LogCode: String, Sendable, CaseIterable {
     case releaseNotes = "release-notes"
     /// Somebody withdrew a release.
     case releaseYanked = "release-yanked"
+    /// A release got further at its destination, or how far it is there can't be asked.
+    case releaseFollowed = "release-followed"
     /// A forge answers again.
     case forgeReachable = "forge-reachable"
     /// A person asked for something at the forge.

@@ -82,14 +82,16 @@ struct ExecutePhase: Sendable {
         setting.quarantine = QuarantineList(prepared.declaration.quarantine).active
         setting.onlyTests = prepared.plan.narrowed(by: task.request)
         setting.reviews = provided.reviews
-        setting.releases = prepared.releaseBasis(task).map { delivery.work($0) }
+        setting.releases = prepared.releaseBasis(task, on: provided.place.elsewhere?.name).map { delivery.work($0) }
         return setting
     }
 }
 
 extension RunPreparation {
     /// What is known of the release that the run makes; nil if it makes none.
-    fileprivate func releaseBasis(_ task: RunTask) -> ReleaseBasis? {
+    ///
+    /// - Parameter machine: The name of the machine that it is on, if that is not the daemon's.
+    fileprivate func releaseBasis(_ task: RunTask, on machine: String?) -> ReleaseBasis? {
         guard let version else { return nil }
         return ReleaseBasis(
             run: task.id, repository: task.request.repository, workflow: task.request.workflow, version: version,
@@ -97,6 +99,6 @@ extension RunPreparation {
             committedAt: Date(timeIntervalSince1970: Double(commitTime)), definition: definition,
             parameters: context.parameters, plan: plan, trust: trust, startedAt: task.startedAt,
             ref: task.request.ref, lastTag: context.lastTag, pipectl: Report.Machine.version,
-            builder: "urn:pipectl:build-box:\(Report.Machine.current.host)")
+            builder: "urn:pipectl:build-box:\(machine ?? Report.Machine.current.host)")
     }
 }

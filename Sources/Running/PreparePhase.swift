@@ -5,6 +5,7 @@ import Store
 import Archive
 import Concurrency
 import Git
+import Pipeline
 import WorkflowPrograms
 
 /// The first phase: finds the tested commit, the workflow program, how far both are trusted, and the plan.
@@ -20,11 +21,26 @@ struct PreparePhase: Sendable {
     /// - Throws: ``EarlyVerdict`` if the verdict is known without a step, or a person must approve first.
     func prepare(_ task: RunTask) async throws -> RunPreparation {
         try await gate.check(task.run, in: task.repository)
-        return try await RunPreparation.make(
+        let prepared = try await RunPreparation.make(
             task.run, in: task.repository, programs: programs, rules: task.rules, task: tasks.record,
             tests: { await order.tests(of: task.request, $0, store: task.repository.store) },
             contributor: { [index] in try await index.contributor(of: task.request, pushed: $0.pushed.hex) }
         ) { [index] in try await index.approval(holdingFor: $0) }
+        try await checkVersion(of: prepared, task.request)
+        return prepared
+    }
+
+    /// Checks that no other commit has the version that the run will release, before its steps take their time.
+    private func checkVersion(of prepared: RunPreparation, _ request: RunRequest) async throws {
+        guard prepared.plan.release != nil, let version = prepared.version?.version,
+            let made = try await index.release(version, of: request.repository), made.commit != prepared.tested.hex
+        else { return }
+        throw EarlyVerdict(
+            verdict: .failed,
+            reason:
+                "version \(version) is the one of commit \(made.commit.prefix(10)), which run \(made.run) released: "
+                + "raise the version",
+            tested: prepared.tested)
     }
 
     /// What the change's own definition would do; the review ends when the run is stopped.

@@ -83,6 +83,13 @@ import Testing
         #expect(!done.asked.contains { $0.method == "PATCH" })
     }
 
+    @Test(arguments: [
+        (3, "d", ["a"]), (1, "d", ["c", "b", "a"]), (1, "b", ["a"]), (3, "b", ["a"]), (9, "d", []), (1, "gone", []),
+    ])
+    func `builds older than this one expire, and newer ones never`(most: Int, build: String, expected: [String]) {
+        #expect(BuildTesting.unwanted(["d", "c", "b", "a"], keeping: most, and: build) == Set(expected))
+    }
+
     @Test func `notes for testers are plain text within Apple's limit`() {
         let notes = TesterNotes.plain(
             "# 1.1\r\n\n\n\n- **Faster** start ([#12](https://example.com/12))\n* `init` works\u{7}\n```\ncode\n```\n")

@@ -87,6 +87,10 @@ struct ReleaseTests {
                 #expect(try await release(bench, "1.0.0").state == .yanked)
                 #expect(await daemon.stop() == 0)
             }
+            // An index that is built anew knows the version, too.
+            #expect(try await bench.pipectl("archive", "reindex").code == 0)
+            let output = try await bench.pipectl("releases", "--json").output
+            #expect(try ArchiveJSON.decode([ReleaseRecord].self, from: output).map(\.state) == [.yanked])
         }
     }
 

@@ -175,6 +175,7 @@ struct PhaseBench {
 
 /// Nothing has landed.
 private struct NoReleaseSources: ReleaseSources {
+    func address(_ basis: ReleaseBasis) async throws -> String? { nil }
     func landed(_ basis: ReleaseBasis) async throws -> [LandedNote] { [] }
     func file(_ path: String, _ basis: ReleaseBasis) async throws -> Data? { nil }
 }

@@ -142,7 +142,16 @@ struct BuildTesting: Sendable {
         var expired: Bool?
     }
 
-    /// Ends the availability of older builds.
+    /// Those that are older than a build and not among the newest. Newer ones stay, also when the step of an older release
+    /// is repeated.
+    ///
+    /// - Parameter builds: Newest first.
+    static func unwanted(_ builds: [String], keeping most: Int, and build: String) -> Set<String> {
+        guard let place = builds.firstIndex(of: build) else { return [] }
+        return Set(builds[(place + 1)...].dropFirst(max(0, most - 1 - place)))
+    }
+
+    /// Ends the availability of builds that are older than this one and beyond the number that is kept.
     func expire(except build: String) async throws {
         guard let most = options.keepsBuilds else { return }
         let builds = try await client.all(
@@ -153,8 +162,8 @@ struct BuildTesting: Sendable {
                     "filter[preReleaseVersion.platform]": options.platform,
                     "sort": "-uploadedDate", "limit": "200",
                 ]), Build.self)
-        let others = builds.filter { $0.id != build }
-        for old in others.dropFirst(max(0, most - 1)) {
+        let unwanted = Self.unwanted(builds.map(\.id), keeping: most, and: build)
+        for old in builds where unwanted.contains(old.id) {
             try await client.send(
                 .change(
                     .PATCH, "/v1/builds/\(AppStoreRequest.part(old.id))",

@@ -37,13 +37,20 @@ private struct TestFlightDelivery: Publisher {
     func publish(
         _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void
     ) async throws -> Publication {
+        try await use { try await $0.publish(release, progress: progress, say: say) }
+    }
+
+    func state(of release: ReleaseContent) async throws -> PublicationRecord.State? {
+        try await use { try await $0.state(of: release) }
+    }
+
+    private func use<Value: Sendable>(_ body: (TestFlightPublisher) async throws -> Value) async throws -> Value {
         let http = HTTPClient(
             eventLoopGroupProvider: .singleton, configuration: TestFlightPublisher.configuration)
         do {
-            let publication = try await TestFlightPublisher(options, key: key, http: http)
-                .publish(release, progress: progress, say: say)
+            let value = try await body(TestFlightPublisher(options, key: key, http: http))
             try? await http.shutdown()
-            return publication
+            return value
         } catch {
             try? await http.shutdown()
             throw error

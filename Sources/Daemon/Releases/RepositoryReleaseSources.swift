@@ -1,8 +1,10 @@
 import Delivery
+import ForgeConnection
 import Foundation
 import Git
 import LandedChanges
 import Results
+import Signing
 import Store
 import Watching
 
@@ -11,16 +13,38 @@ struct RepositoryReleaseSources: ReleaseSources {
     let repositories: KnownRepositories
     let index: Store.Index
 
+    func address(_ basis: ReleaseBasis) async throws -> String? {
+        if let forge = try await index.forges().first(where: { $0.repository == basis.repository }) {
+            return try ForgeAddress(json: forge.address).web
+        }
+        let repository = try await repositories.repository(named: basis.repository)
+        let remote: String? =
+            repository.isRemote
+            ? repository.location
+            : try await withRepository(at: repository.gitDirectory) { $0.remoteURL("origin") }
+        // Without the user, the password and the port.
+        return remote.flatMap(RepositoryAddress.init).map { "https://\($0)" }
+    }
+
     func landed(_ basis: ReleaseBasis) async throws -> [LandedNote] {
         let repository = try await repositories.repository(named: basis.repository)
         let rules = try await repositories.rules(for: repository).changeRefs
         let earlier = try await index.versions(of: basis.repository, limit: 50).filter { $0.state != .yanked }
         let (tag, commit) = (basis.lastTag, basis.commit)
+        // Their branches may be gone.
+        let before = try await index.newestChanges(of: basis.repository, limit: 2_000).filter { $0.state == .landed }
         let found = try await withRepository(at: repository.gitDirectory) { git in
             let new = try git.resolve(commit)
             let old = try Self.previous(earlier.map(\.commit), tag: tag, before: new, in: git)
-            let heads = try git.snapshot().refs.compactMap { ref, head -> ChangeHead? in
+            var heads = try git.snapshot().refs.compactMap { ref, head -> ChangeHead? in
                 if case .change(let name) = rules.kind(of: ref) { ChangeHead(name: name, head: head) } else { nil }
+            }
+            let names = Set(heads.map(\.name))
+            heads += before.compactMap { change in
+                guard !names.contains(change.name), let head = OID(hex: change.head), git.contains(head) else {
+                    return nil
+                }
+                return ChangeHead(name: change.name, head: head)
             }
             return heads.isEmpty ? nil : try Landings.draft(heads, in: git, from: old, to: new)
         }
@@ -44,13 +68,20 @@ struct RepositoryReleaseSources: ReleaseSources {
         return try await withRepository(at: repository.gitDirectory) { git in
             landings.map { landing in
                 let head = try? git.commit(landing.head)
-                let messages = [head?.message, (try? git.commit(landing.commit))?.message].compactMap(\.self)
+                let messages = Self.messages(of: landing, in: git)
                 return LandedNote(
                     change: landing.change, title: named[landing.change]?.title ?? head?.summary ?? landing.change,
                     author: named[landing.change]?.author ?? head?.author.name ?? "",
                     issues: ReleaseNotes.issues(in: messages.joined(separator: "\n")), fixes: fixes[landing.change])
             }
         }
+    }
+
+    /// The messages of the commit that landed a change, and of the change's own commits.
+    private static func messages(of landing: LandedChange, in git: Repository) -> [String] {
+        let parents = (try? git.parents(of: landing.commit)) ?? []
+        let own = try? git.log(from: landing.head, excluding: Array(parents.prefix(1)), limit: 100)
+        return [try? git.commit(landing.commit)].compactMap(\.?.message) + (own ?? []).map(\.message)
     }
 
     func file(_ path: String, _ basis: ReleaseBasis) async throws -> Data? {

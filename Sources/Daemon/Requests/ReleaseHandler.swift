@@ -34,6 +34,8 @@ struct ReleaseHandler: Sendable {
         }
     }
 
+    private var records: ReleaseRecords { ReleaseRecords(index, folders) }
+
     private func release(_ subject: ReleaseSubject) async throws -> ReleaseRecord {
         let name = try await repositories.name(of: subject.repository)
         let known = try await index.versions(of: name, limit: 1_000)
@@ -62,6 +64,7 @@ struct ReleaseHandler: Sendable {
                 "the notes of \(release.version) are signed, since publishing has begun; edit them before the step that "
                     + "publishes, with an approval between")
         }
+        try await records.keep(release.version, of: release.repository)
         log.notice(
             "\(release.repository): \(caller.name) wrote the notes of release \(release.version)",
             metadata: .code(.releaseNotes, run: release.run, repository: release.repository))
@@ -81,6 +84,7 @@ struct ReleaseHandler: Sendable {
                 release.version, of: release.repository, from: [.draft, .sealed, .published], to: .yanked,
                 reason: said)
         else { throw RequestError(.usage, "release \(release.version) is withdrawn already") }
+        try await records.keep(release.version, of: release.repository)
         log.notice(
             "\(release.repository): \(caller.name) withdrew release \(release.version)",
             metadata: .code(.releaseYanked, run: release.run, repository: release.repository))

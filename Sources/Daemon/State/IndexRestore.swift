@@ -3,6 +3,7 @@ public import StateFiles
 import Store
 import Archive
 import Concurrency
+import Delivery
 public import Foundation
 
 /// Restores the daemon's copy of the index, for `pipectl archive restore`, with the state locked.
@@ -15,8 +16,10 @@ public struct IndexRestore: Sendable {
     public var added: Int
     /// The number of runs that had not ended in the copy but have in the archive.
     public var finished: Int
+    /// The number of releases that the copy did not have.
+    public var releases: Int
 
-    /// Restores the copy. Throws `ArchiveError`; the index is then unchanged.
+    /// Restores the copy. Throws `ArchiveError`; the index is then unchanged. Any other error is of what is added to it.
     public static func run(_ folder: StateFolder) async throws -> IndexRestore {
         let before = Set(damaged(folder))
         let date = try await offThread { try Store.Index.restoreBackup(path: folder.index) }
@@ -26,9 +29,10 @@ public struct IndexRestore: Sendable {
         let settled = try await store.settle(index)
         let reindexed = try await store.reindex(into: index)
         try await index.forgetSinceBackup(of: date)
+        let releases = try await ReleaseRecords(index, ReleaseFolders(folder.releases)).restoreAll()
         return IndexRestore(
             kept: damaged(folder).first { !before.contains($0) }, date: date, added: settled.added + reindexed.restored,
-            finished: settled.finished.count)
+            finished: settled.finished.count, releases: releases)
     }
 
     private static func damaged(_ folder: StateFolder) -> [String] {

@@ -18,6 +18,16 @@ package protocol Publisher: Sendable {
     func publish(
         _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void
     ) async throws -> Publication
+
+    /// How far its users have a release that ``publish(_:progress:say:)`` has brought there; nil if that does not change
+    /// by itself.
+    ///
+    /// - Throws: ``DeliveryProblem``.
+    func state(of release: ReleaseContent) async throws -> PublicationRecord.State?
+}
+
+extension Publisher {
+    package func state(of release: ReleaseContent) async throws -> PublicationRecord.State? { nil }
 }
 
 /// Durable notes of one publication, for what can't be seen at the destination.
@@ -54,6 +64,13 @@ package struct ReleaseContent: Sendable, Equatable {
         self.notes = notes
         self.committedAt = committedAt
         self.files = files
+    }
+
+    init(_ release: ReleaseRecord, files: [ReleaseFile]) {
+        self.init(
+            repository: release.repository, version: release.version, buildNumber: release.buildNumber,
+            tag: release.tag, commit: release.commit, notes: release.notes, committedAt: release.committedAt,
+            files: files)
     }
 }
 

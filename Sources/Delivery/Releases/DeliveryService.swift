@@ -31,6 +31,8 @@ package struct DeliveryService: Sendable {
         self.publishers = publishers
     }
 
+    package var records: ReleaseRecords { ReleaseRecords(index, folders) }
+
     /// What makes and publishes the release of one run.
     package func work(_ basis: ReleaseBasis) -> any ReleaseWork { RunRelease(service: self, basis: basis) }
 }

@@ -52,6 +52,8 @@ package struct ReleaseBasis: Sendable {
 
 /// What a repository says about a release's commit.
 package protocol ReleaseSources: Sendable {
+    /// The repository's address for people, as in `https://HOST/OWNER/NAME`; nil if it is on this machine only.
+    func address(_ basis: ReleaseBasis) async throws -> String?
     /// The changes that landed since the release before, oldest first.
     func landed(_ basis: ReleaseBasis) async throws -> [LandedNote]
     /// The content of a file of the tested commit; nil if there is none, or if it is larger than 16 MiB.

@@ -1,5 +1,6 @@
 import Foundation
 package import Results
+import Signing
 import SystemPackage
 
 /// The folders with the files of releases: one for each release, whole or not there.
@@ -18,15 +19,72 @@ package struct ReleaseFolders: Sendable {
         folder(of: release.version, commit: release.commit, repository: release.repository)
     }
 
+    /// The end of the name of the file beside the folder that has the release's record.
+    static let recordSuffix = ".json"
+
+    /// The paths of all records. It blocks.
+    func records() throws -> [String] {
+        let files = FileManager.default
+        guard files.fileExists(atPath: root) else { return [] }
+        return try DeliveryProblem.machine("reading \(root)") {
+            try files.contentsOfDirectory(atPath: root).sorted().map { "\(root)/\($0)" }.flatMap { folder in
+                // What is no folder of ours has no releases.
+                ((try? files.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+                    .filter { $0.hasSuffix(Self.recordSuffix) && !$0.hasPrefix(".") }.map { "\(folder)/\($0)" }
+            }
+        }
+    }
+
+    /// What is locked in the folder of a repository.
+    enum Lock: String {
+        /// Held while a release is made or sealed.
+        case release = ".lock"
+        /// Held while the record of a release is written.
+        case record = ".record-lock"
+    }
+
+    /// The path of a lock, whose folder is made if it is missing. It blocks.
+    func path(of lock: Lock, _ repository: String) throws -> String {
+        let folder = "\(root)/\(Self.name(of: repository))"
+        try DeliveryProblem.machine("making \(folder)") {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        }
+        return "\(folder)/\(lock.rawValue)"
+    }
+
+    /// Checks that a release's folder has the files that were made, and no others.
+    ///
+    /// - Returns: They and those of its seal.
+    func files(of release: ReleaseRecord) throws -> [ReleaseFile] {
+        let found = try Self.files(in: folder(of: release))
+        let sealing = [ReleaseManifest.fileName, ReleaseManifest.notesName]
+        let made = found.filter { !sealing.contains($0.name) }
+        let wrong = Set(made.map { ReleaseRecord.File(name: $0.name, bytes: $0.bytes, sha256: $0.sha256) })
+            .symmetricDifference(release.files)
+        guard let name = wrong.map(\.name).min() else { return found }
+        throw DeliveryProblem(
+            .conflict,
+            "\(name) in \(folder(of: release)) is not as it was made: put back the files of the release from a copy, or "
+                + "release a new version")
+    }
+
     /// Makes the folder of a release: `fill` writes its files, then it appears at once.
     ///
-    /// A folder that a crash has left before its release was recorded is replaced. It blocks.
+    /// A folder that a crash has left before its release was recorded is replaced, but never one of a release that was
+    /// sealed. It blocks.
     ///
     /// - Throws: ``DeliveryProblem``; what `fill` throws.
     func make(_ path: String, _ fill: (String) throws -> Void) throws {
         let place = FilePath(path)
         let temporary = place.removingLastComponent().appending(".new-\(UInt64.random(in: .min ... .max))")
         let files = FileManager.default
+        if files.fileExists(atPath: "\(path)/\(ReleaseManifest.notesName)") {
+            throw DeliveryProblem(
+                .conflict,
+                "\(path) has a release that was sealed, and the index has forgotten it: raise the version, or move the "
+                    + "folder away if it was never published")
+        }
         try DeliveryProblem.machine("making \(path)") {
             try files.createDirectory(
                 atPath: temporary.string, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -74,8 +132,8 @@ package struct ReleaseFolders: Sendable {
         return ReleaseFile(name: (path as NSString).lastPathComponent, path: path, bytes: bytes, sha256: digest)
     }
 
-    /// A repository's name as the name of one folder.
-    private static func name(of repository: String) -> String {
+    /// A repository's name as the name of one folder, which may also be in a URI.
+    static func name(of repository: String) -> String {
         let plain = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
         let name = repository.addingPercentEncoding(withAllowedCharacters: plain) ?? ""
         return name.isEmpty ? "_" : name

@@ -7,7 +7,7 @@ import Signing
 import Store
 import SystemPackage
 
-/// Makes a release of the artifacts of a run, once for a commit.
+/// Makes a release of the artifacts of a run, once for a version of a commit.
 struct ReleaseMaker {
     private let service: DeliveryService
     private let basis: ReleaseBasis
@@ -20,14 +20,12 @@ struct ReleaseMaker {
     func make(
         _ plan: ReleasePlan, _ order: ReleaseOrder, say: @escaping @Sendable (String) -> Void
     ) async throws -> [ArtifactRecord] {
-        let release: ReleaseRecord
-        if let made = try await service.index.release(
-            of: basis.commit, workflow: basis.workflow, repository: basis.repository)
-        {
+        let lock = try await offThread { [service, basis] in try service.folders.path(of: .release, basis.repository) }
+        // Two runs of one commit, such as for its branch and for its tag, may be here at the same time.
+        let release = try await DeliveryProblem.alone(with: lock) {
+            guard let made = try await made() else { return try await makeNew(plan, order, say: say) }
             say("release \(made.version) of this commit was made by run \(made.run); its files are kept")
-            release = made
-        } else {
-            release = try await makeNew(plan, order, say: say)
+            return made
         }
         guard release.state != .yanked else {
             throw DeliveryProblem(
@@ -39,20 +37,33 @@ struct ReleaseMaker {
         return try await archived(release, order)
     }
 
+    /// The release of this commit with this version, which an earlier run has made.
+    ///
+    /// - Throws: ``DeliveryProblem`` if another commit or workflow has the version.
+    private func made() async throws -> ReleaseRecord? {
+        let version = basis.version.version
+        guard let made = try await service.records.release(version, commit: basis.commit, of: basis.repository) else {
+            return nil
+        }
+        guard made.commit == basis.commit, made.workflow == basis.workflow else {
+            throw DeliveryProblem(
+                .conflict,
+                "version \(version) is the one of commit \(made.commit.prefix(10)), which run \(made.run) of "
+                    + "\(made.workflow) released: raise the version")
+        }
+        return made
+    }
+
     private func makeNew(
         _ plan: ReleasePlan, _ order: ReleaseOrder, say: @escaping @Sendable (String) -> Void
     ) async throws -> ReleaseRecord {
         let version = basis.version
-        if let other = try await service.index.release(version.version, of: basis.repository) {
-            throw DeliveryProblem(
-                .conflict,
-                "version \(version.version) is the one of commit \(other.commit.prefix(10)), which run \(other.run) "
-                    + "released: raise the version")
-        }
         let files = try chosen(plan, order)
         let signers = try Signers(plan.signatures, order.secrets)
         let notes = ReleaseNotes.text(try await service.sources.landed(basis))
-        let sides = ReleaseSides(basis: basis, plan: plan, order: order, sources: service.sources)
+        let address = try await service.sources.address(basis)
+        let sides = ReleaseSides(
+            basis: basis, repository: address ?? basis.repository, plan: plan, order: order, sources: service.sources)
         let path = service.folders.folder(of: version.version, commit: basis.commit, repository: basis.repository)
         let made = try await sides.make(of: files, by: signers)
         let taken = Set(
@@ -71,13 +82,13 @@ struct ReleaseMaker {
         }
         for file in kept { say("\(file.sha256)  \(file.name)  \(Figures.grouped(file.bytes)) bytes") }
         let record = ReleaseRecord(
-            repository: basis.repository, version: version, commit: basis.commit, tree: basis.tree,
+            repository: basis.repository, address: address, version: version, commit: basis.commit, tree: basis.tree,
             committedAt: basis.committedAt, workflow: basis.workflow, run: basis.run, madeAt: Date(), notes: notes,
             files: kept.map { ReleaseRecord.File(name: $0.name, bytes: $0.bytes, sha256: $0.sha256) })
-        guard let release = try await service.index.addRelease(record) else {
-            throw DeliveryProblem(
-                .conflict, "another commit was released as \(version.version) at the same time: raise the version")
+        guard let release = try await service.index.addRelease(record), release.run == record.run else {
+            throw DeliveryProblem(.machine, "\(version.version) could not be recorded: run the step again")
         }
+        try await service.records.keep(release.version, of: release.repository)
         say("made release \(version.version), build \(version.buildNumber)")
         return release
     }
@@ -120,10 +131,10 @@ struct ReleaseMaker {
 
     /// The files of the release as artifacts of the step, for the run's report.
     private func archived(_ release: ReleaseRecord, _ order: ReleaseOrder) async throws -> [ArtifactRecord] {
-        let path = service.folders.folder(of: release)
+        let folders = service.folders
         let known = Set(order.earlier.artifacts.map(\.sha256))
         return try await offThread {
-            try ReleaseFolders.files(in: path).filter { !known.contains($0.sha256) }.map { file in
+            try folders.files(of: release).filter { !known.contains($0.sha256) }.map { file in
                 let target = order.folder.appending(file.sha256).string
                 if !FileManager.default.fileExists(atPath: target) {
                     try FileManager.default.copyItem(atPath: file.path, toPath: target)

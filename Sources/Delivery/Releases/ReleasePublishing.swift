@@ -19,9 +19,13 @@ struct ReleasePublishing {
         to destination: Destination, _ order: ReleaseOrder, say: @escaping @Sendable (String) -> Void
     ) async throws {
         guard
-            let made = try await service.index.release(
-                of: basis.commit, workflow: basis.workflow, repository: basis.repository)
-        else { throw DeliveryProblem(.invalid, "this commit has no release: the step that makes it must run first") }
+            let made = try await service.index.release(basis.version.version, of: basis.repository),
+            made.commit == basis.commit, made.workflow == basis.workflow
+        else {
+            throw DeliveryProblem(
+                .invalid,
+                "this commit has no release \(basis.version.version): the step that makes it must run first")
+        }
         let signers = try Signers(basis.plan.release?.signatures ?? [], order.secrets)
         let release = try await ReleaseSeal(service, made).seal(with: signers, say: say)
         guard release.state != .yanked else {
@@ -29,12 +33,12 @@ struct ReleasePublishing {
         }
         let step = order.step.name
         try await record(.begun, nil, of: step, destination, release)
+        try await service.index.setPublishingNote(
+            ReleaseFollowing.destination, to: try ReleaseFollowing.text(of: destination), of: step,
+            version: release.version, in: release.repository)
         let publisher = try await service.publishers(destination, basis.repository, order.secrets)
-        let folder = service.folders.folder(of: release)
-        let content = ReleaseContent(
-            repository: release.repository, version: release.version, buildNumber: release.buildNumber,
-            tag: release.tag, commit: release.commit, notes: release.notes, committedAt: release.committedAt,
-            files: try await offThread { try ReleaseFolders.files(in: folder) })
+        let folders = service.folders
+        let content = ReleaseContent(release, files: try await offThread { try folders.files(of: release) })
         let progress = StoredProgress(
             index: service.index, step: step, version: release.version, repository: release.repository)
         let publication = try await publisher.publish(content, progress: progress, say: say)
@@ -56,6 +60,7 @@ struct ReleasePublishing {
                 step: step, destination: destination.inWords, state: state, address: publication?.address,
                 install: publication?.install, updatedAt: Date()),
             of: release.version, in: release.repository)
+        try await service.records.keep(release.version, of: release.repository)
     }
 
     /// Marks the release as published once every step of the plan has published it.
@@ -68,6 +73,7 @@ struct ReleasePublishing {
         guard steps.allSatisfy(done.contains) else { return }
         _ = try await service.index.move(
             release.version, of: release.repository, from: [.sealed], to: .published)
+        try await service.records.keep(release.version, of: release.repository)
     }
 }
 

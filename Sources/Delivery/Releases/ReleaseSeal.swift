@@ -3,7 +3,6 @@ import Foundation
 import Results
 import Signing
 import Store
-import SystemPackage
 
 /// Ends the time in which a release's notes can be edited: its manifest, which names every file and the notes, is
 /// written and signed.
@@ -22,9 +21,10 @@ struct ReleaseSeal {
     @discardableResult
     func seal(with signers: Signers, say: @Sendable (String) -> Void) async throws -> ReleaseRecord {
         guard release.state == .draft else { return release }
-        // Beside the release's folder, in which there is nothing but its files.
-        let lock = FilePath(service.folders.folder(of: release)).removingLastComponent().appending(".lock")
-        return try await DeliveryProblem.alone(with: lock.string) {
+        let lock = try await offThread { [service, release] in
+            try service.folders.path(of: .release, release.repository)
+        }
+        return try await DeliveryProblem.alone(with: lock) {
             guard let now = try await service.index.release(release.version, of: release.repository) else {
                 return release
             }
@@ -45,7 +45,9 @@ struct ReleaseSeal {
                 release.version, of: name, from: [.draft], to: .sealed, notes: release.notes)
             guard let now = try await index.release(release.version, of: name) else { break }
             release = now
-            if isSealed { say("sealed: from now on its notes can't be edited") }
+            guard isSealed else { continue }
+            try await service.records.keep(release.version, of: name)
+            say("sealed: from now on its notes can't be edited")
         }
         throw DeliveryProblem(.conflict, "the notes of \(release.version) are edited all the time: try again")
     }
@@ -56,8 +58,9 @@ struct ReleaseSeal {
         let notes = Data(release.notes.utf8)
         try await offThread { try folders.write(notes, ReleaseManifest.notesName, in: folder) }
         let manifest = ReleaseManifest(
-            repository: release.repository, version: release.version, buildNumber: release.buildNumber,
-            tag: release.tag, commit: release.commit, tree: release.tree, madeAt: release.madeAt,
+            repository: release.address ?? release.repository, version: release.version,
+            buildNumber: release.buildNumber, tag: release.tag, commit: release.commit, tree: release.tree,
+            madeAt: release.madeAt,
             workflow: release.workflow, runID: String(release.run),
             files: release.files.map { .init(name: $0.name, bytes: Int64($0.bytes), sha256: $0.sha256) },
             notesSHA256: FileDigests(of: notes).sha256Text, keyIDs: signers.keys.map(\.publicKey.id))

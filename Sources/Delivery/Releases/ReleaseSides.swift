@@ -8,6 +8,8 @@ import Signing
 /// The files that are made beside those of a release: digests, signatures, provenance, bills of materials.
 struct ReleaseSides {
     let basis: ReleaseBasis
+    /// The repository's address, or its name if it has none.
+    let repository: String
     let plan: ReleasePlan
     let order: ReleaseOrder
     let sources: any ReleaseSources
@@ -44,7 +46,7 @@ struct ReleaseSides {
         for (key, forms) in signers.all {
             if forms.contains(.minisign) {
                 let comment = TrustedComment(
-                    file: name, version: basis.version.version, commit: basis.commit, repository: basis.repository
+                    file: name, version: basis.version.version, commit: basis.commit, repository: repository
                 ).text(madeAt: basis.committedAt)
                 let signature = try await MinisignSignature(of: digests, trustedComment: comment, by: key)
                 made.append((name + ".minisig", Data(signature.text.utf8)))
@@ -67,7 +69,7 @@ struct ReleaseSides {
                     + "commit it, or remove .billOfMaterials(…)")
         }
         let parts = PartsList(
-            name: basis.repository, version: basis.version.version, repository: basis.repository, commit: basis.commit,
+            name: basis.repository, version: basis.version.version, repository: repository, commit: basis.commit,
             madeAt: basis.committedAt, toolVersion: basis.pipectl, resolved: try ResolvedPackages(resolved))
         return try plan.bills.map { form in
             switch form {
@@ -83,16 +85,23 @@ struct ReleaseSides {
         return [(page.manifestName, page.manifest), (OverTheAirPage.pageName, page.page)]
     }
 
+    /// The repository as a URI, as SPDX writes it for Git.
+    private var origin: String {
+        if repository.contains("://") { return "git+\(repository)" }
+        return "urn:pipectl:repository:\(ReleaseFolders.name(of: repository))"
+    }
+
     private func provenance(of files: [ReleaseManifest.File]) -> Provenance {
         let steps = order.earlier.records.map { record in
             var annotations = ["status": record.status.rawValue]
             if let key = record.key { annotations["key"] = key.value }
             if let proof = record.provedBy { annotations["provedByRun"] = String(proof.run) }
+            if let machine = record.attempts.last?.machine { annotations["machine"] = machine }
             return Provenance.Resource(name: "step \(record.name)", annotations: annotations)
         }
         var inputs = [
             Provenance.Resource(
-                name: "workflows", uri: "git+\(basis.repository)#workflows",
+                name: "workflows", uri: "\(origin)#workflows",
                 digest: ["gitCommit": basis.definition.commit, "gitTree": basis.definition.tree]),
             Provenance.Resource(name: "toolchain", annotations: ["version": basis.definition.toolchain]),
         ]
@@ -100,11 +109,11 @@ struct ReleaseSides {
         return Provenance(
             of: files.map { Provenance.Subject(name: $0.name, sha256: $0.sha256) },
             parameters: .init(
-                repository: basis.repository, ref: basis.ref, workflow: basis.workflow,
+                repository: repository, ref: basis.ref, workflow: basis.workflow,
                 version: basis.version.version, parameters: basis.parameters.isEmpty ? nil : basis.parameters),
             internalParameters: ["buildNumber": String(basis.version.buildNumber), "workspace": "fresh"],
             commit: Provenance.Resource(
-                uri: "git+\(basis.repository)@\(basis.ref)", digest: ["gitCommit": basis.commit, "gitTree": basis.tree]),
+                uri: "\(origin)@\(basis.ref)", digest: ["gitCommit": basis.commit, "gitTree": basis.tree]),
             inputs: inputs,
             builder: .init(basis.builder, versions: ["pipectl": basis.pipectl]),
             metadata: .init(invocation: "run \(basis.run)", from: basis.startedAt, to: Date()),

@@ -15,6 +15,8 @@ import Testing
 struct ReleaseMakerTests {
     private struct Sources: ReleaseSources {
         var notes: [LandedNote] = []
+        var address: String?
+        func address(_ basis: ReleaseBasis) async throws -> String? { address }
         func landed(_ basis: ReleaseBasis) async throws -> [LandedNote] { notes }
         func file(_ path: String, _ basis: ReleaseBasis) async throws -> Data? { nil }
     }
@@ -23,6 +25,9 @@ struct ReleaseMakerTests {
     private final class Memory: Publisher {
         let seen = Mutex<[ReleaseContent]>([])
         let failures = Mutex(0)
+        /// How far its users have it when it is published, and what is found later.
+        let ends = Mutex(PublicationRecord.State.released)
+        let now = Mutex(Result<PublicationRecord.State?, DeliveryProblem>.success(nil))
 
         func publish(
             _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void
@@ -35,7 +40,11 @@ struct ReleaseMakerTests {
                 return left > 0
             }
             if fails { throw DeliveryProblem(.unreachable, "it does not answer") }
-            return Publication(state: .released, address: "https://example.com/\(tries)")
+            return Publication(state: ends.withLock { $0 }, address: "https://example.com/\(tries)")
+        }
+
+        func state(of release: ReleaseContent) async throws -> PublicationRecord.State? {
+            try now.withLock { try $0.get() }
         }
     }
 
@@ -50,14 +59,15 @@ struct ReleaseMakerTests {
         var secret: String?
         var basis: ReleaseBasis
 
-        init(notes: [LandedNote] = [], publishes: Bool = true) async throws {
+        init(notes: [LandedNote] = [], publishes: Bool = true, address: String? = nil) async throws {
             folder = try TemporaryFolder()
             index = try Store.Index.inMemory()
             try await index.connectForge("app", address: "a", location: "/app")
             try folder.folder("run")
             let memory = memory
             service = DeliveryService(
-                index: index, folders: ReleaseFolders(folder["releases"]), sources: Sources(notes: notes),
+                index: index, folders: ReleaseFolders(folder["releases"]),
+                sources: Sources(notes: notes, address: address),
                 artifact: { _ in nil }, publishers: { _, _, _ in memory })
             let build = Step("build", run: "make")
             let release = Release(version: .tag(), needs: build).signed(with: "KEY")
@@ -126,6 +136,144 @@ struct ReleaseMakerTests {
             _ = try await bench.perform(1, [bench.artifact("app.txt", "one")], other)
         }
         #expect(problem?.isOfMachine == false)
+    }
+
+    @Test func `a candidate and the final version are releases of one commit`() async throws {
+        let bench = try await Bench()
+        var candidate = bench.basis
+        candidate.version = ReleaseVersion(version: "1.0-rc1", buildNumber: 4, tag: "v1.0-rc1")
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "rc")], candidate)
+        _ = try await bench.perform(2, [], candidate)
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "final")])
+        _ = try await bench.perform(2)
+        #expect(try await bench.index.versions(of: "app", limit: 10).map(\.version) == ["1.0", "1.0-rc1"])
+        #expect(bench.memory.seen.withLock { $0.map(\.version) } == ["1.0-rc1", "1.0"])
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `runs that make it at the same time make one`() async throws {
+        let bench = try await Bench()
+        let artifacts = try await [bench.artifact("app.txt", "one"), bench.artifact("app.txt", "another")]
+        try await withThrowingTaskGroup { group in
+            for number in 0..<8 {
+                var basis = bench.basis
+                basis.run = RunID(10 + number)
+                let (own, made) = (basis, artifacts[number % 2])
+                group.addTask { _ = try await bench.perform(1, [made], own) }
+            }
+            try await group.waitForAll()
+        }
+        let release = try #require(try await bench.index.release("1.0", of: "app"))
+        #expect(try bench.service.folders.files(of: release).count == release.files.count)
+    }
+
+    @Test(arguments: ["changed", "removed", "added"])
+    func `files that are not as they were made are not published`(how: String) async throws {
+        let bench = try await Bench()
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        let path = "\(bench.path)/app.txt"
+        switch how {
+        case "changed": try "two".write(toFile: path, atomically: true, encoding: .utf8)
+        case "removed": try FileManager.default.removeItem(atPath: path)
+        default: try "x".write(toFile: "\(bench.path)/other.txt", atomically: true, encoding: .utf8)
+        }
+        let problem = await #expect(throws: ReleaseFailure.self) { _ = try await bench.perform(2) }
+        #expect(problem?.isOfMachine == false)
+        #expect(bench.memory.seen.withLock { $0.isEmpty })
+    }
+
+    @Test func `an index that forgot them learns its releases, and none is made again`() async throws {
+        let bench = try await Bench()
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        _ = try await bench.perform(2)
+        #expect(try await bench.index.move("1.0", of: "app", from: [.published], to: .yanked, reason: "bad"))
+        try await bench.service.records.keep("1.0", of: "app")
+        let was = try #require(try await bench.index.release("1.0", of: "app"))
+
+        let new = try Store.Index.inMemory()
+        let records = ReleaseRecords(new, bench.service.folders)
+        #expect(try await records.restoreAll() == 0, "the repository is not known")
+        try await new.connectForge("app", address: "a", location: "/app")
+        #expect(try await records.restoreAll() == 1)
+        #expect(try await records.restoreAll() == 0)
+        let now = try #require(try await new.release("1.0", of: "app"))
+        #expect(now.state == .yanked && now.reason == "bad" && now.files == was.files)
+        #expect(now.publications.map(\.state) == [.released])
+    }
+
+    @Test func `a sealed release that nobody remembers is not replaced, and records of earlier versions are made up`()
+        async throws
+    {
+        let bench = try await Bench()
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        _ = try await bench.perform(2)
+        let record = bench.path + ".json"
+        try FileManager.default.removeItem(atPath: record)
+        try await bench.service.records.keepMissing()
+        #expect(FileManager.default.fileExists(atPath: record))
+        // What is no folder does not hinder anybody.
+        try "x".write(toFile: bench.folder["releases/.DS_Store"], atomically: true, encoding: .utf8)
+        #expect(try await bench.service.records.restoreAll() == 0)
+        try FileManager.default.removeItem(atPath: record)
+        #expect(throws: DeliveryProblem.self) { try bench.service.folders.make(bench.path) { _ in } }
+        #expect(try bench.files().contains("app.txt"))
+    }
+
+    @Test func `notes that a person wrote since the index was copied are not lost`() async throws {
+        let bench = try await Bench()
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        let copy = try #require(try await bench.index.release("1.0", of: "app"))
+        #expect(try await bench.index.setNotes("by hand", of: "1.0", in: "app"))
+        try await bench.service.records.keep("1.0", of: "app")
+        let restored = try Store.Index.inMemory()
+        try await restored.connectForge("app", address: "a", location: "/app")
+        _ = try await restored.addRelease(copy)
+        #expect(try await ReleaseRecords(restored, bench.service.folders).restoreAll() == 0)
+        #expect(try await restored.release("1.0", of: "app")?.notes == "by hand")
+    }
+
+    @Test func `a run that makes a version again finds the record beside its folder`() async throws {
+        let bench = try await Bench()
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        let new = try Store.Index.inMemory()
+        try await new.connectForge("app", address: "a", location: "/app")
+        let kept = try await ReleaseRecords(new, bench.service.folders)
+            .release("1.0", commit: bench.basis.commit, of: "app")
+        #expect(kept?.run == bench.basis.run)
+        #expect(try await new.release("1.0", of: "app")?.state == .draft)
+    }
+
+    @Test func `a destination that goes on working is asked again`() async throws {
+        let bench = try await Bench()
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        bench.memory.ends.withLock { $0 = .processing }
+        _ = try await bench.perform(2)
+        let following = ReleaseFollowing(bench.service) { _, _ in nil }
+        #expect(try await following.look().isEmpty)
+        bench.memory.now.withLock { $0 = .failure(DeliveryProblem(.unreachable, "no answer")) }
+        #expect(try await following.look().map(\.step) == ["out"])
+        bench.memory.now.withLock { $0 = .success(.testing) }
+        #expect(try await following.look().map(\.release.version) == ["1.0"])
+        #expect(try await bench.index.release("1.0", of: "app")?.publications.map(\.state) == [.testing])
+        #expect(try await following.look().isEmpty)
+    }
+
+    @Test func `its repository is named by its address, or as a URI of its own`() async throws {
+        for (address, origin) in [
+            (nil, "urn:pipectl:repository:app@refs/tags/v1.0"),
+            ("https://git.example.com/o/app", "git+https://git.example.com/o/app@refs/tags/v1.0"),
+        ] as [(String?, String)] {
+            let bench = try await Bench(publishes: false, address: address)
+            _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+            let verifier = ReleaseVerifier(
+                TrustedKeys([bench.key.publicKey]), expecting: .init(version: "1.0", repository: address ?? "app"))
+            #expect(verifier.verify(folder: bench.path).filter { !$0.accepted }.map(\.file) == [])
+            let lines = try String(contentsOfFile: "\(bench.path)/provenance.intoto.jsonl", encoding: .utf8)
+            struct Sealed: Decodable { var payload: Data }
+            let sealed = try JSONDecoder().decode(Sealed.self, from: Data(lines.split(separator: "\n")[0].utf8))
+            #expect(
+                String(decoding: sealed.payload, as: UTF8.self).replacing("\\/", with: "/").contains("\"\(origin)\""))
+        }
     }
 
     @Test func `it is sealed with its notes when it is published, and published when all steps have passed`()

@@ -168,22 +168,22 @@ import RunSamples
                 if run.request.workflow == "mac" {
                     scheduler.note(.waitingForMachine, of: run.id)
                     _ = await linux.wait()
-                    return await host.execute(run, stop)
+                    return RunSample.report(run.id, run.request)
                 }
                 defer { linux.stop(StopRequest(.cancelled, reason: "it has run")) }
                 return await host.execute(run, stop)
             }
         }
         let (index, scheduler, host, missed) = try await scene()
-        for number in 1...71 {
+        for number in 1...67 {
             var request = RunSample.request(nonce: "\(number)")
-            (request.subject, request.workflow) = ("\(number)", number == 71 ? "linux" : "mac")
+            (request.subject, request.workflow) = ("\(number)", number == 67 ? "linux" : "mac")
             _ = try await index.enqueue(request)
         }
         let reports = try await scheduler.work(
             untilIdle: true, Waiting(host: host, scheduler: scheduler), missed)
-        #expect(reports.count == 71)
-        #expect(await host.executed.first == 71)
+        #expect(reports.count == 67)
+        #expect(await host.executed == [67])
     }
 
     @Test func `only named runs start where runs are named`() async throws {

@@ -1,0 +1,77 @@
+import Foundation
+import Pipeline
+package import Results
+import Store
+
+/// Looks again at releases on which a destination still works after their steps have ended: Apple may review a build for
+/// days.
+package struct ReleaseFollowing: Sendable {
+    /// Finds a secret of a repository; nil if it is not set.
+    package typealias Secrets = @Sendable (_ name: String, _ repository: String) async throws -> [UInt8]?
+
+    /// Under this key the destination of a step is noted.
+    static let destination = "pipectl.destination"
+    /// Whatever was begun longer ago has been forgotten by its people.
+    private static let longest: TimeInterval = 90 * 86_400
+
+    private let service: DeliveryService
+    private let secrets: Secrets
+
+    package init(_ service: DeliveryService, secrets: @escaping Secrets) {
+        (self.service, self.secrets) = (service, secrets)
+    }
+
+    /// A publication that was looked at.
+    package struct Seen: Sendable, Equatable {
+        package var release: ReleaseRecord
+        package var step: String
+        /// How far it is now, or why that is not known.
+        package var result: Result<PublicationRecord.State, DeliveryProblem>
+    }
+
+    /// Asks the destinations, and records what has got further.
+    ///
+    /// - Returns: What has changed, and what could not be asked.
+    package func look() async throws -> [Seen] {
+        var seen: [Seen] = []
+        for release in try await service.index.versions(of: nil, limit: 200) where release.state != .yanked {
+            for publication in release.publications
+            where publication.state == .processing && publication.updatedAt.timeIntervalSinceNow > -Self.longest {
+                do {
+                    guard let state = try await state(of: publication, release), state != publication.state else {
+                        continue
+                    }
+                    var now = publication
+                    (now.state, now.updatedAt) = (state, Date())
+                    try await service.index.record(now, of: release.version, in: release.repository)
+                    try await service.records.keep(release.version, of: release.repository)
+                    seen.append(Seen(release: release, step: publication.step, result: .success(state)))
+                } catch {
+                    try Task.checkCancellation()
+                    // It may be a secret that can't be read, and says nothing about other releases.
+                    let problem = error as? DeliveryProblem ?? DeliveryProblem(.machine, "\(error)")
+                    seen.append(Seen(release: release, step: publication.step, result: .failure(problem)))
+                }
+            }
+        }
+        return seen
+    }
+
+    private func state(
+        of publication: PublicationRecord, _ release: ReleaseRecord
+    ) async throws -> PublicationRecord.State? {
+        let noted = try await service.index.publishingNote(
+            Self.destination, of: publication.step, version: release.version, in: release.repository)
+        guard let noted, let destination = try? JSONDecoder().decode(Destination.self, from: Data(noted.utf8)) else {
+            return nil
+        }
+        var values: [String: [UInt8]] = [:]
+        for name in destination.secrets { values[name] = try await secrets(name, release.repository) }
+        let publisher = try await service.publishers(destination, release.repository, values)
+        return try await publisher.state(of: ReleaseContent(release, files: []))
+    }
+
+    static func text(of destination: Destination) throws -> String {
+        String(decoding: try JSONEncoder().encode(destination), as: UTF8.self)
+    }
+}

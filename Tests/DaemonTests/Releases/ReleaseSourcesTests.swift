@@ -1,0 +1,87 @@
+import Delivery
+import Foundation
+import Pipeline
+import Results
+import Store
+import TestBasics
+import Testing
+import Watching
+
+@testable import Daemon
+
+/// What a repository says about the commit of a release.
+@Suite(.timeLimit(.minutes(1))) struct ReleaseSourcesTests {
+    private struct Ground {
+        let repository: TestRepository
+        let index: Store.Index
+        let sources: RepositoryReleaseSources
+        let name: String
+
+        init(in folder: String) async throws {
+            repository = try await TestRepository.make(at: "\(folder)/app")
+            index = try Store.Index.inMemory()
+            let repositories = KnownRepositories(
+                registry: RepositoryRegistry(index: index, mirrors: "\(folder)/mirrors"), index: index,
+                watchers: Watchers(), mirrors: "\(folder)/mirrors", trust: .standard)
+            name = try await repositories.open(repository.path).name
+            sources = RepositoryReleaseSources(repositories: repositories, index: index)
+        }
+
+        func basis(_ commit: String, lastTag: String? = nil) -> ReleaseBasis {
+            ReleaseBasis(
+                run: 1, repository: name, workflow: "release",
+                version: ReleaseVersion(version: "1.0", buildNumber: 4, tag: "v1.0"), commit: commit, tree: "",
+                committedAt: Date(timeIntervalSince1970: 100),
+                definition: .init(commit: commit, tree: "", toolchain: ""), parameters: [:],
+                plan: Plan(workflow: "release", steps: []), trust: .merged,
+                startedAt: Date(timeIntervalSince1970: 90), ref: "refs/heads/main", lastTag: lastTag, pipectl: "1",
+                builder: "")
+        }
+    }
+
+    @Test func `a change whose branch was deleted is in the notes, with the issues that all its commits name`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let ground = try await Ground(in: folder)
+            let repository = ground.repository
+            _ = try await repository.commit(["a": "1"], "First")
+            _ = try await repository.git("tag", "v0.9")
+            _ = try await repository.git("checkout", "-q", "-b", "greet")
+            _ = try await repository.commit(["b": "1"], "Greet by name\n\nFixes #12")
+            let head = try await repository.commit(["b": "2"], "Greet twice")
+            _ = try await repository.git("checkout", "-q", "main")
+            _ = try await repository.commit(["c": "1"], "Beside, for #99")
+            _ = try await repository.git("merge", "-q", "--no-ff", "-m", "Merge greet\n\nCloses #7", "greet")
+            _ = try await repository.git("branch", "-q", "-D", "greet")
+            let merge = try await repository.git("rev-parse", "HEAD").trimmingCharacters(in: .whitespacesAndNewlines)
+            let basis = ground.basis(merge, lastTag: "v0.9")
+            #expect(try await ground.sources.landed(basis).isEmpty, "nobody knows the change")
+            try await ground.index.setChange(
+                ChangeRecord(
+                    name: "greet", target: "main", head: head, targetCommit: nil, state: .landed, title: "Greet",
+                    author: "ada", landedCommit: merge, recognition: .merge),
+                of: ground.name)
+            let notes = try await ground.sources.landed(basis)
+            #expect(notes.map(\.change) == ["greet"])
+            #expect(notes.map { $0.issues.sorted() } == [[7, 12]])
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("git@git.example.com:o/app.git", "https://git.example.com/o/app"),
+            ("https://ada:secret@git.example.com/o/app", "https://git.example.com/o/app"), ("/srv/app.git", nil),
+            (nil, nil),
+        ] as [(String?, String?)])
+    func `a repository has the address of its origin, without names and passwords`(origin: String?, address: String?)
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let ground = try await Ground(in: folder)
+            let commit = try await ground.repository.commit(["a": "1"], "First")
+            if let origin { _ = try await ground.repository.git("remote", "add", "origin", origin) }
+            #expect(try await ground.sources.address(ground.basis(commit)) == address)
+        }
+    }
+}
