@@ -79,18 +79,19 @@ struct UsableReleases: PlanRule {
         case .forge: []
         case .packages(let name): name.isEmpty || name.contains("/") ? ["\"\(name)\" is no name of a package"] : []
         case .registry(let repository, _): address(repository, ["https://", "http://"])
-        case .folder(let path): folder(path)
+        case .folder(let path, let shown): folder(path) + (shown.map { address($0, ["https://", "http://"]) } ?? [])
         case .ssh(let host, let path, _, _):
             folder(path) + (host.isEmpty || host.hasPrefix("-") ? ["\"\(host)\" is no host"] : [])
-        case .apt(let path, let suite, let component, _, let days):
-            folder(path)
+        case .apt(let path, let suite, let component, _, let days, let shown):
+            folder(path) + (shown.map { address($0, ["https://", "http://"]) } ?? [])
                 + (days.map { (1...3_650).contains($0) } ?? true
                     ? [] : ["lists can't be valid for \(days ?? 0) days; write 1 to 3650"])
                 + [suite, component].filter { $0.isEmpty || $0.contains("/") || $0.hasPrefix(".") }.map {
                     "\"\($0)\" is no name of a suite or component"
                 }
         case .homebrew(let tap, let formula, _):
-            address(tap, ["https://", "http://", "ssh://", "file://"])
+            // An ssh address names the user, which is no secret.
+            address(tap.replacing(/^ssh:\/\/[A-Za-z0-9._\-]+@/, with: "ssh://"), ["https://", "ssh://", "file://"])
                 + (formula.hasSuffix(".rb") ? [] : ["\"\(formula)\" is no formula; name a file that ends in .rb"])
         case .testFlight(let testFlight):
             [testFlight.app, testFlight.keyID].contains("")

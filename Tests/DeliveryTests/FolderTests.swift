@@ -17,6 +17,16 @@ struct FolderTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
+    func `people get the address that a web server gives it`() async throws {
+        let folder = try TemporaryFolder()
+        let publisher = FolderPublisher(folder: folder["out"], address: "https://files.example.org/app/")
+        let plain = try await publisher.bring(try await release(in: folder, ["a": [1]]))
+        #expect(plain.address == "https://files.example.org/app/1.0.0/" && plain.install == nil)
+        let app = try await publisher.bring(try await release("1.1.0", in: folder, ["install.html": [1]]))
+        #expect(app.install == "https://files.example.org/app/1.1.0/install.html")
+    }
+
+    @Test(.timeLimit(.minutes(1)))
     func `what an interrupted attempt has left is replaced`() async throws {
         let folder = try TemporaryFolder()
         let release = try await release(in: folder, ["a": bytes(4_096)])

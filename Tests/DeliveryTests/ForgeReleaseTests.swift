@@ -41,6 +41,21 @@ struct ForgeReleaseTests {
     }
 
     @Test(.timeLimit(.minutes(2)), arguments: Stand.all)
+    func `a tag at another commit is not taken for the release's`(stand: Stand) async throws {
+        try await stand.control(.POST, "reset")
+        let folder = try TemporaryFolder()
+        let release = try await release("2.2.0", in: folder, ["a": bytes(64)])
+        try await stand.tag("v2.2.0", at: String(repeating: "1", count: 40))
+        #expect(try await stand.publisher().failure(release) == .conflict)
+        #expect(try await stand.releases("v2.2.0") == 0)
+        #expect(try await stand.violations() == 0)
+        // One at the right commit is used.
+        let next = try await DeliveryTests.release("2.3.0", in: folder, ["a": bytes(64)])
+        try await stand.tag("v2.3.0", at: next.commit)
+        #expect(try await stand.publisher().bring(next).state == .released)
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: Stand.all)
     func `a token that may only read is refused`(stand: Stand) async throws {
         try await stand.control(.POST, "reset")
         let folder = try TemporaryFolder()
@@ -96,6 +111,24 @@ struct Stand: Sendable, CustomTestStringConvertible {
         }
         for one in all { Issue.record("\(one)") }
         return all.count
+    }
+
+    /// Makes a tag, as its owner would.
+    func tag(_ name: String, at commit: String) async throws {
+        let (path, body) =
+            switch kind {
+            case .github: ("repos/octo/hello/git/refs", ["ref": "refs/tags/\(name)", "sha": commit])
+            case .gitlab: ("api/v4/projects/octo%2Fhello/repository/tags", ["tag_name": name, "ref": commit])
+            case .gitea, .forgejo: ("api/v1/repos/octo/hello/tags", ["tag_name": name, "target": commit])
+            }
+        var request = HTTPClientRequest(url: "\(url)/\(path)")
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/json")
+        request.headers.add(name: "user-agent", value: "owner")
+        request.headers.add(name: "authorization", value: kind == .gitea ? "token \(token)" : "Bearer \(token)")
+        request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(body)))
+        let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+        #expect((200..<300).contains(answer.status.code))
     }
 
     /// How many releases there are of a tag.

@@ -55,6 +55,19 @@ struct HomebrewTests {
         #expect(try await Self.commits(tap).count == 2)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a version follows its candidates, and none of them comes back`() async throws {
+        let folder = try TemporaryFolder()
+        let tap = try await Self.tap(folder)
+        let publisher = Self.publisher(tap, folder)
+        for version in ["1.2.0-beta.2", "1.2.0-rc.1", "1.2.0"] {
+            try await publisher.bring(try await release(version, in: folder, ["hello.rb": Self.formula(version)]))
+        }
+        let late = try await release("1.2.0-rc.3", in: folder, ["hello.rb": Self.formula("1.2.0-rc.3")])
+        #expect(try await publisher.failure(late) == .conflict)
+        #expect(try await Self.commits(tap).count == 4)
+    }
+
     @Test(.timeLimit(.minutes(1)), arguments: ["ext::sh -c id", "--upload-pack=id", "https://h/ x"])
     func `what is no address of a tap starts nothing`(tap: String) async throws {
         let folder = try TemporaryFolder()

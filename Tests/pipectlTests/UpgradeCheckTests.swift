@@ -26,6 +26,7 @@ import Testing
         arguments: [
             ("pipectl-1.2.0-linux-x86_64.tar.gz", "1.2.0"), ("pipectl_1.2.0_amd64.deb", "1.2.0"),
             ("pipectl_1.2.0+deb12_amd64.deb", "1.2.0"),
+            ("pipectl-1.2.0-rc1-linux-x86_64.tar.gz", nil), ("pipectl-1.2.0-beta.2.tar.gz", nil),
             ("pipectl-1.2.tar.gz", "1.2"), ("other-1.2.0-linux.tar.gz", nil), ("pipectl.rb", nil),
         ] as [(String, String?)])
     func `a package's name has its version`(name: String, version: String?) {

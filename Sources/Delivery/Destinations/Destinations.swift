@@ -42,14 +42,14 @@ package struct Destinations: Sendable {
         case .packages(let name): return PackagesPublisher(access: try await connection(repository), name: name)
         case .registry(let address, let name):
             return RegistryPublisher(repository: address, credentials: try name.map(secret))
-        case .folder(let path): return FolderPublisher(folder: path)
+        case .folder(let path, let address): return FolderPublisher(folder: path, address: address)
         case .ssh(let host, let folder, let key, let knownHost):
             return SSHPublisher(
                 host: host, folder: folder, key: try secret(key), knownHost: try secret(knownHost), work: work)
-        case .apt(let folder, let suite, let component, let key, let days):
+        case .apt(let folder, let suite, let component, let key, let days, let address):
             return AptPublisher(
-                folder: folder, suite: suite, component: component, key: try secret(key), validForDays: days, work: work
-            )
+                folder: folder, address: address, suite: suite, component: component, key: try secret(key),
+                validForDays: days, work: work)
         case .homebrew(let tap, let formula, let name):
             return HomebrewPublisher(tap: tap, formula: formula, token: try name.map(secret), work: work)
         case .testFlight(let flight): return try testFlight(flight, try secret(flight.key))

@@ -7,6 +7,8 @@ import SystemPackage
 /// all.
 struct FolderPublisher: Publisher {
     let folder: String
+    /// Where a web server shows it.
+    var address: String?
 
     func publish(
         _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void
@@ -26,7 +28,11 @@ struct FolderPublisher: Publisher {
             }
         }
         say("\(release.files.count) files are in \(place)")
-        return Publication(state: .released, address: place.string)
+        let shown = address.map { "\($0.hasSuffix("/") ? String($0.dropLast()) : $0)/\(release.version)/" }
+        let hasPage = release.files.contains { $0.name == OverTheAirPage.pageName }
+        return Publication(
+            state: .released, address: shown ?? place.string,
+            install: hasPage ? shown.map { $0 + OverTheAirPage.pageName } : nil)
     }
 
     /// - Throws: ``DeliveryProblem`` with `.conflict` where the folder has other files.

@@ -132,11 +132,14 @@ package struct UpgradeCheck: Sendable {
         return parts.string ?? "the address"
     }
 
-    /// The version in the name of a package or tarball: `pipectl-1.2.0-linux-x86_64.tar.gz`, `pipectl_1.2.0_amd64.deb`.
+    /// The version in the name of a package or tarball: `pipectl-1.2.0-linux-x86_64.tar.gz`, `pipectl_1.2.0_amd64.deb`. Nil for
+    /// a candidate, such as `pipectl-1.2.0-rc1.tar.gz`.
     static func version(ofFile name: String) -> String? {
         guard let match = name.wholeMatch(of: /pipectl[-_]([0-9][0-9A-Za-z.]*)([-_+].*)?\.(tar\.gz|deb)/) else {
             return nil
         }
+        let rest = match.2 ?? ""
+        if rest.firstMatch(of: /^-(alpha|beta|rc|pre|dev)/) != nil { return nil }
         return String(match.1)
     }
 

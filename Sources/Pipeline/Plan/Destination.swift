@@ -16,7 +16,9 @@ public enum Destination: Sendable, Equatable, Codable {
     ///   - credentials: The secret with `USER:PASSWORD`; nil for a registry that needs none.
     case registry(repository: String, credentials: String? = nil)
     /// A folder of the build machine: the files in a folder of the version's name.
-    case folder(String)
+    ///
+    /// - Parameter address: Where a web server shows the folder, as in `https://files.example.org/app`; nil: nowhere.
+    case folder(String, address: String? = nil)
     /// A folder of a host that ssh reaches.
     ///
     /// - Parameters:
@@ -35,8 +37,10 @@ public enum Destination: Sendable, Equatable, Codable {
     ///   - validForDays: For how many days clients believe the lists, as `Valid-Until` says; nil: for ever. Nobody can
     ///     then show an old list as the newest. Run the step again before the time is over: from half of it on it signs
     ///     anew.
+    ///   - address: Where a web server shows the folder, for people who install from it; nil: it is not said.
     case apt(
-        folder: String, suite: String = "stable", component: String = "main", key: String, validForDays: Int? = nil)
+        folder: String, suite: String = "stable", component: String = "main", key: String, validForDays: Int? = nil,
+        address: String? = nil)
     /// A formula in a Homebrew tap.
     ///
     /// - Parameters:
@@ -53,9 +57,10 @@ public enum Destination: Sendable, Equatable, Codable {
         case .forge: "at the forge"
         case .packages(let name): "in the forge's packages, as \(name)"
         case .registry(let repository, _): "in the registry \(repository)"
-        case .folder(let path): "in the folder \(path)"
+        case .folder(let path, _): "in the folder \(path)"
         case .ssh(let host, let folder, _, _): "in \(host):\(folder)"
-        case .apt(let folder, let suite, let component, _, _): "in the apt repository \(folder), \(suite) \(component)"
+        case .apt(let folder, let suite, let component, _, _, _):
+            "in the apt repository \(folder), \(suite) \(component)"
         case .homebrew(let tap, _, _): "in the Homebrew tap \(tap)"
         case .testFlight(let testFlight): "in TestFlight, as \(testFlight.app)"
         }
@@ -67,7 +72,7 @@ public enum Destination: Sendable, Equatable, Codable {
         case .forge, .packages, .folder: []
         case .registry(_, let credentials), .homebrew(_, _, let credentials): credentials.map { [$0] } ?? []
         case .ssh(_, _, let key, let knownHost): [key, knownHost]
-        case .apt(_, _, _, let key, _): [key]
+        case .apt(_, _, _, let key, _, _): [key]
         case .testFlight(let testFlight): [testFlight.key]
         }
     }

@@ -9,6 +9,8 @@ import SystemPackage
 /// Source: https://wiki.debian.org/DebianRepository/Format
 struct AptPublisher: Publisher {
     let folder: String
+    /// Where a web server shows it.
+    var address: String?
     let suite: String
     let component: String
     /// An OpenPGP private key without a passphrase.
@@ -48,7 +50,17 @@ struct AptPublisher: Publisher {
             try await alone { try await add(added, signer, say) }
         }
         let names = Set(packages.map(\.0.name)).sorted()
-        return Publication(state: .released, address: folder, install: "apt install \(names.joined(separator: " "))")
+        return Publication(state: .released, address: address ?? folder, install: install(names))
+    }
+
+    /// A line that installs packages, with what makes the repository known if its address is.
+    private func install(_ names: [String]) -> String {
+        let packages = names.joined(separator: " ")
+        guard let address, let name = names.first else { return "apt install \(packages)" }
+        let key = "/etc/apt/keyrings/\(name).gpg"
+        return "sudo curl -fsSo \(key) \(address)/key.gpg && "
+            + "echo 'deb [signed-by=\(key)] \(address) \(suite) \(component)' | "
+            + "sudo tee /etc/apt/sources.list.d/\(name).list && sudo apt update && sudo apt install \(packages)"
     }
 
     /// Runs `body` while nobody else writes the repository: another step could show a list without what this one adds.

@@ -53,12 +53,7 @@ struct AssetRelease: Sendable {
     private var releases: String { "\(session.project)/releases" }
 
     func publish(asDraft: Bool, isPrerelease: Bool) async throws -> Publication {
-        if let commit = try await service.commit(ofTag: release.tag), commit != release.commit {
-            throw DeliveryProblem(
-                .conflict,
-                "the tag \(release.tag) is at commit \(PublishedName.shown(String(commit.prefix(40)))) there, and the release is of \(release.commit); release a new version"
-            )
-        }
+        try release.check(tagAt: try await service.commit(ofTag: release.tag))
         let found: ForgeRelease
         if let there = try await existing() { found = there } else { found = try await create(isPrerelease) }
         let isOwn = try await isOwn(found)

@@ -38,3 +38,16 @@ struct ForgeReleasePublisher: Publisher {
         }
     }
 }
+
+extension ReleaseContent {
+    /// Checks where the forge has the release's tag: it would show the files as those of that commit.
+    ///
+    /// - Parameter commit: Nil if the forge does not have it.
+    func check(tagAt commit: String?) throws {
+        guard let commit, commit != self.commit else { return }
+        throw DeliveryProblem(
+            .conflict,
+            "the tag \(tag) is at commit \(PublishedName.shown(String(commit.prefix(40)))) there, and the release is of "
+                + "\(self.commit); release a new version")
+    }
+}

@@ -30,12 +30,25 @@ struct GitLabRelease: Sendable {
         if let found = try await session.found("\(path)/\(ForgeRequest.part(release.tag))", Found.self) {
             try await check(found, packages)
         } else {
+            try release.check(tagAt: try await tagCommit())
             try await packages.upload(release, progress: progress, say: say)
             try await create(path, packages)
         }
         return Publication(
             state: .released,
             address: "\(session.address.web)/-/releases/\(ForgeRequest.part(release.tag))")
+    }
+
+    /// The commit of the release's tag; nil if there is none. GitLab passes over `ref` where there is a tag.
+    private func tagCommit() async throws -> String? {
+        struct Tag: Decodable, Sendable {
+            var name: String
+            var commit: Found.Commit?
+        }
+        return try await session.pages(
+            "\(session.project)/repository/tags", ["search": "^\(release.tag)"], of: Tag.self
+        )
+        .first { $0.name == release.tag }?.commit?.id
     }
 
     private func create(_ path: String, _ packages: GitLabPackages) async throws {

@@ -9,16 +9,13 @@ struct GiteaReleases: ForgeReleaseService {
     func comparable(_ name: String) -> String { name }
 
     func commit(ofTag tag: String) async throws -> String? {
-        struct Ref: Decodable, Sendable {
-            var ref: String
-            var object: Object
-            struct Object: Decodable, Sendable { var sha: String, type: String }
+        struct Tag: Decodable, Sendable {
+            var commit: Commit
+            struct Commit: Decodable, Sendable { var sha: String }
         }
         let name = tag.split(separator: "/").map { ForgeRequest.part(String($0)) }.joined(separator: "/")
-        // Refs that begin with the name are listed, too. Of an annotated tag the commit is not shown.
-        let refs = try await session.found("\(session.project)/git/refs/tags/\(name)", [Ref].self) ?? []
-        guard let found = refs.first(where: { $0.ref == "refs/tags/\(tag)" }) else { return nil }
-        return found.object.type == "commit" ? found.object.sha : nil
+        // Of an annotated tag, this is the commit that it names.
+        return try await session.found("\(session.project)/tags/\(name)", Tag.self)?.commit.sha
     }
 
     /// This list has no pages.

@@ -1,6 +1,7 @@
 import Concurrency
 import Foundation
 import Results
+import Signing
 import SystemPackage
 
 /// Publishes a formula into a Homebrew tap: one commit on top of the tap's branch, pushed with a lease.
@@ -132,19 +133,21 @@ struct TapAttempt: Sendable {
     private func compare(_ there: String) async throws {
         let text = try await ask(["cat-file", "blob", there])
         guard let version = Self.version(text, as: release.version) else { return }
-        switch version.compare(release.version, options: .numeric) {
-        case .orderedAscending: return
-        case .orderedSame:
+        if let there = OrderedVersion(version), let new = OrderedVersion(release.version) {
+            if there < new { return }
+        } else if version.compare(release.version, options: .numeric) == .orderedAscending {
+            return
+        }
+        if version == release.version {
             throw DeliveryProblem(
                 .conflict,
                 "\(path) of version \(release.version) is in the tap with other bytes; a version is never replaced, so release a new one"
             )
-        case .orderedDescending:
-            throw DeliveryProblem(
-                .conflict,
-                "the tap has \(PublishedName.shown(version)), which is newer than \(release.version); nothing goes back to an older version"
-            )
         }
+        throw DeliveryProblem(
+            .conflict,
+            "the tap has \(PublishedName.shown(version)), which is not older than \(release.version); nothing goes back to an older version"
+        )
     }
 
     /// The version of a formula: that of its `version` line, else the one in the address of its archive.
@@ -153,7 +156,8 @@ struct TapAttempt: Sendable {
             return String(line.1)
         }
         guard let url = formula.firstMatch(of: /(?m)^\s*url\s+["']([^"']+)["']/) else { return nil }
-        let numbers = url.1.matches(of: /[0-9]+(?:\.[0-9]+)+/).map { String($0.0) }
+        let numbers = url.1.matches(of: /[0-9]+(?:\.[0-9]+)+(?:-(?:alpha|beta|rc|pre|dev)(?:\.?[0-9]+)*)?/)
+            .map { String($0.0) }
         return numbers.contains(wanted) ? wanted : numbers.last
     }
 
