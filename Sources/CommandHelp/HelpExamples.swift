@@ -32,6 +32,7 @@ package enum HelpExamples {
             ("pipectl release notes 1.2.0 --file notes.md", "before it is published"),
         ],
         "release files": [("pipectl release files 1.2.0 --output dist", "")],
+        "release verify": [("pipectl release verify 1.2.0 --key release.pub", "")],
         "release yank": [("pipectl release yank 1.2.0 --reason 'it loses data'", "")],
         "integrity": [
             ("pipectl integrity", "this commit, compared with the target that a daemon knows"),
@@ -87,6 +88,7 @@ package enum HelpExamples {
         "machines add": [
             ("pipectl machines add ssh://ci@mini.local --label xcode-26", "asks whether the host key is right"),
             ("pipectl machines add slurm://ci --cpus 16 --memory 64GiB --slots 20", ""),
+            ("pipectl machines add slurm://ci --cpus 16 --memory 64GiB --shared /home/ci/pipectl", ""),
         ],
         "machines drain": [
             ("pipectl machines drain mini", ""), ("pipectl machines drain mini --end", "runs may start again"),

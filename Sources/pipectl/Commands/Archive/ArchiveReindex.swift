@@ -1,13 +1,15 @@
 import Archive
 import ArgumentParser
 import Client
+import Delivery
+import Results
 import StateFiles
 import Store
 
 struct ArchiveReindex: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reindex",
-        abstract: "Rebuilds the index from archive.git; keeps a damaged index under another name.",
+        abstract: "Rebuilds the index from archive.git and releases/; keeps a damaged index under another name.",
         discussion: "Stop the daemon first.")
     @OptionGroup var state: StateOptions
 
@@ -22,5 +24,7 @@ struct ArchiveReindex: AsyncParsableCommand {
         let outcome = try await store.reindex(into: index)
         if let kept { Terminal.say("the old index was kept as \(kept)") }
         Terminal.print("\(outcome)")
+        let releases = try await ReleaseRecords(index, ReleaseFolders(folder.releases)).restoreAll()
+        if releases > 0 { Terminal.print("added \(Count.text(releases, "release"))") }
     }
 }

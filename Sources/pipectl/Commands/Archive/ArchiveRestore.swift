@@ -24,7 +24,7 @@ struct ArchiveRestore: AsyncParsableCommand {
         let restored = try await IndexRestore.run(folder)
         if let kept = restored.kept { Terminal.say("the old index was kept as \(kept)") }
         Terminal.print(
-            "restored the copy of \(restored.date.iso8601Seconds); added \(Count.text(restored.added, "run")) from archive.git and ended \(restored.finished)"
+            "restored the copy of \(restored.date.iso8601Seconds); added \(Count.text(restored.added, "run")) from archive.git and ended \(restored.finished); added \(Count.text(restored.releases, "release"))"
         )
         Terminal.say(
             "the next observation of each repository starts no runs; `pipectl watch --since \(restored.date.iso8601Seconds) …` also tests changes pushed since then"

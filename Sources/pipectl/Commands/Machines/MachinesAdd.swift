@@ -36,11 +36,17 @@ struct MachinesAdd: AsyncParsableCommand {
         help: ArgumentHelp("Memory that runs may use. Default: all. For Slurm, of the largest run.", valueName: "size"),
         transform: SizeOption.mebibytes)
     var memory: Int?
+    @Option(
+        help: ArgumentHelp(
+            "A folder there that other machines have, too: commits and outputs are sent for all of them once.",
+            valueName: "path"))
+    var shared: String?
     @Option(help: ArgumentHelp("The fingerprint of its host key, SHA256:….", valueName: "text"))
     var fingerprint: String?
 
     func run() async throws {
-        let wish = MachineWish(address, name: name, labels: label, slots: slots, cpus: cpus, memory: memory)
+        let wish = MachineWish(
+            address, name: name, labels: label, slots: slots, cpus: cpus, memory: memory, shared: shared)
         var machine: Machine
         do throws(MachineListError) { machine = try wish.machine() } catch {
             throw CommandEnd(code: 2, message: error.description)

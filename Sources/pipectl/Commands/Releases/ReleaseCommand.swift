@@ -4,12 +4,15 @@ import Control
 
 struct ReleaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "release", abstract: "Shows a release, edits its notes, copies its files, or withdraws it.",
+        commandName: "release",
+        abstract: "Shows a release, edits its notes, copies or checks its files, or withdraws it.",
         discussion: """
             A workflow makes releases: `Release(version: .tag(), needs: build)`. Its notes can be edited until the first \
             step publishes it; then its list of files is signed with the notes.
             """,
-        subcommands: [ReleaseShow.self, ReleaseNotesCommand.self, ReleaseFilesCommand.self, ReleaseYank.self],
+        subcommands: [
+            ReleaseShow.self, ReleaseNotesCommand.self, ReleaseFilesCommand.self, ReleaseVerify.self, ReleaseYank.self,
+        ],
         defaultSubcommand: ReleaseShow.self)
 }
 

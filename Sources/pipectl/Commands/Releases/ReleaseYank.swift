@@ -6,9 +6,10 @@ import TerminalText
 struct ReleaseYank: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "yank",
-        abstract: "Withdraws a release: it is not published any further, and is marked everywhere.",
+        abstract: "Withdraws a release: it is not published any further, and is marked as withdrawn here.",
         discussion: """
-            What is published already stays where it is; the command names the places. The version is not used again.
+            What is published already stays where it is: the command names the places, where you remove or mark it. The \
+            version is not used again.
             """)
 
     @OptionGroup var release: ReleaseOption

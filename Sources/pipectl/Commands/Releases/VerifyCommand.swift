@@ -19,6 +19,13 @@ struct VerifyCommand: ParsableCommand {
             """)
 
     @Argument(help: "Files of a release, or folders with a whole one.") var files: [String]
+    @OptionGroup var options: VerifyOptions
+
+    func run() throws { try options.check(files) }
+}
+
+/// What is trusted and expected, and the check itself.
+struct VerifyOptions: ParsableArguments {
     @Option(
         name: .customLong("key"),
         help: ArgumentHelp(
@@ -34,7 +41,8 @@ struct VerifyCommand: ParsableCommand {
     var revoked: String?
     @Flag(help: "Print JSON.") var json = false
 
-    func run() throws {
+    /// Checks files or folders, and prints what came of it.
+    func check(_ files: [String]) throws {
         let verifier = ReleaseVerifier(try trusted(), expecting: try expectations())
         var verdicts: [FileVerdict] = []
         for file in files {

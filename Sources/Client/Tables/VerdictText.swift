@@ -1,10 +1,10 @@
-import Signing
+package import Signing
 import TerminalText
 
 /// A verdict on a file of a release, for people.
-enum VerdictText {
+package enum VerdictText {
     /// The file with its verdict, then a line for each check.
-    static func lines(of verdict: FileVerdict) -> String {
+    package static func lines(of verdict: FileVerdict) -> String {
         let name = TerminalText.name(verdict.file, limit: 1_000)
         let width = verdict.checks.map(\.name.rawValue.count).max() ?? 0
         var lines = ["\(name): \(verdict.accepted ? "accepted" : "refused")"]

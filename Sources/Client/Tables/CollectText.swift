@@ -1,10 +1,10 @@
 import Archive
-import Control
+package import Control
 import Results
 
 /// What `gc` removed and retained: a line for each reason, and a summary.
-enum CollectText {
-    static func lines(_ reply: CollectReply, verbose: Bool) -> [String] {
+package enum CollectText {
+    package static func lines(_ reply: CollectReply, verbose: Bool) -> [String] {
         let plan = reply.plan
         var lines: [String] = []
         if verbose {
@@ -52,6 +52,6 @@ enum CollectText {
 }
 
 /// A number with its noun: `1 run`, `2 runs`.
-enum Count {
-    static func text(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+package enum Count {
+    package static func text(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 }
