@@ -29,7 +29,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let bin = folder.appendingPathComponent("bin")
         let temporary = folder.appendingPathComponent("tmp")
-        for place in [bin, temporary] {
+        for place in [bin, temporary, folder.appendingPathComponent("a b")] {
             try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         }
         for program in ["xcodebuild", "xcrun", "security", "ditto"] {
@@ -38,7 +38,9 @@ import Testing
                 for word in "\(program)" "$@"; do printf '[%s]' "$word"; done >> "\(folder.path)/calls"
                 echo >> "\(folder.path)/calls"
                 case "\(program) $*" in
-                *list-keychains\\ -d\\ user) printf '    "/Users/a b/login.keychain-db"\\n    "/c.keychain-db"\\n' ;;
+                *list-keychains\\ -d\\ user)
+                    for name in "a b/login" c; do printf '    "%s/%s.keychain-db"\\n' "\(folder.path)" "$name"; done
+                    printf '    "/gone/run.keychain-db"\\n' ;;
                 *create-keychain*) for last; do :; done; touch "$last" ;;
                 *resultBundlePath*) mkdir -p build/test.xcresult ;;
                 esac
@@ -48,7 +50,9 @@ import Testing
             try Data(text.utf8).write(to: file)
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
         }
-        for (name, text) in ["c": "QUJD\n", "p": "secret", "k": "key"] {
+        for (name, text) in [
+            "c": "QUJD\n", "p": "secret", "k": "key", "a b/login.keychain-db": "", "c.keychain-db": "",
+        ] {
             try Data(text.utf8).write(to: folder.appendingPathComponent(name))
         }
         let shell = Process()
@@ -110,8 +114,11 @@ import Testing
                 "create-keychain", "set-keychain-settings", "unlock-keychain", "import", "set-key-partition-list",
                 "list-keychains", "list-keychains", "delete-keychain",
             ])
-        // The other keychains stay in the search list, also those with blanks.
-        #expect(calls.contains { $0.hasSuffix("run.keychain-db][/Users/a b/login.keychain-db][/c.keychain-db]") })
+        // The other keychains stay in the search list, also those with blanks, but not what a killed run has left.
+        let list = try #require(calls.first { $0.hasPrefix("[security][list-keychains][-d][user][-s]") })
+        #expect(
+            list.split(separator: "][").dropFirst(6).map { $0.hasSuffix("/a b/login.keychain-db") } == [true, false])
+        #expect(list.hasSuffix("/c.keychain-db]"))
         let build = try #require(calls.first { $0.hasPrefix("[xcodebuild]") })
         #expect(
             build.contains("[-archivePath][build/App.xcarchive][-allowProvisioningUpdates][-authenticationKeyPath]"))

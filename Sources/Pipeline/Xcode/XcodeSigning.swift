@@ -83,7 +83,8 @@ public struct XcodeSigning: Sendable, Equatable {
             -P "$(cat "$\(StepVariable.secretFile(password))")" -T /usr/bin/codesign -T /usr/bin/security
         rm -f "$keychains/certificate.p12"
         security set-key-partition-list -S apple-tool:,apple:,codesign: -s -k "$keychain_password" "$keychain" >/dev/null
-        lines=$(security list-keychains -d user | sed -e 's/^[[:space:]]*"//' -e 's/"$//')
+        lines=$(security list-keychains -d user | sed -e 's/^[[:space:]]*"//' -e 's/"$//' |
+            while IFS= read -r one; do if [ -e "$one" ]; then printf '%s\\n' "$one"; fi; done)
         IFS='
         '
         set -f
