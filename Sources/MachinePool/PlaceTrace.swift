@@ -6,9 +6,11 @@ package struct PlaceTrace: Sendable, Equatable, Codable {
     package var agent: String
     /// What its workspace started from, in words of those who made it; nil if they have none.
     package var workspace: String?
+    /// The compiler and the packages of the machine.
+    package var tools: String?
 
-    package init(machine: String, agent: String, workspace: String? = nil) {
-        (self.machine, self.agent, self.workspace) = (machine, agent, workspace)
+    package init(machine: String, agent: String, workspace: String? = nil, tools: String? = nil) {
+        (self.machine, self.agent, self.workspace, self.tools) = (machine, agent, workspace, tools)
     }
 }
 

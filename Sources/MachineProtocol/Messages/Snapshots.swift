@@ -59,8 +59,12 @@ package struct MadeWorkspace: Sendable, Codable {
     package var isWarm: Bool
     /// Why it does not; nil if it does, or if none was asked for.
     package var problem: String?
+    /// The compiler and the packages of the machine: with others, steps may come to something else.
+    package var tools: String
 
-    package init(isWarm: Bool, problem: String? = nil) { (self.isWarm, self.problem) = (isWarm, problem) }
+    package init(isWarm: Bool, problem: String? = nil, tools: String) {
+        (self.isWarm, self.problem, self.tools) = (isWarm, problem, tools)
+    }
 }
 
 /// A workspace is to become a snapshot.
