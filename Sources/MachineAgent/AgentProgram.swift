@@ -13,9 +13,10 @@ import SystemCalls
 /// The program `pipectl-agent`: its options, and its standard input and output.
 package enum AgentProgram {
     private static let usage = """
-        usage: pipectl-agent [--folder FOLDER] [--readable FOLDER]... [--listen FOLDER [--patience SECONDS]]
+        usage: pipectl-agent [--folder FOLDER] [--shared FOLDER] [--readable FOLDER]... [--listen FOLDER [--patience SECONDS]]
                pipectl-agent --connect FOLDER | --protocol
           --folder FOLDER    where mirrors, caches and workspaces are (default: pipectl-agent in the user's caches)
+          --shared FOLDER    where mirrors and outputs are instead, for agents on several machines
           --readable FOLDER  a folder that sandboxes show beside the system, for example a toolchain
           --listen FOLDER    serves whoever connects to the socket in a folder of this user alone, and outlives connections
           --patience SECONDS how long it lives without one (default: 600)
@@ -27,6 +28,7 @@ package enum AgentProgram {
     /// What the program was asked for.
     private struct Options {
         var folder = AgentProgram.defaultFolder
+        var shared: String?
         var readable: [String] = []
         var listen: String?
         var patience = Duration.seconds(600)
@@ -46,6 +48,7 @@ package enum AgentProgram {
                     print("\(MachineProtocolVersion.current) \(ThisMachine.platform) \(ThisMachine.architecture)")
                     exit(0)
                 case "--folder": folder = path()
+                case "--shared": shared = path()
                 case "--readable": readable.append(path())
                 case "--listen": listen = path()
                 case "--connect": connect = path()
@@ -76,7 +79,7 @@ package enum AgentProgram {
             // Before anything slow: the relay waits for the socket.
             let room = try options.listen.map { try AgentRoom($0) }
             let service = try await AgentService.prepare(
-                folder: AgentFolder(path: options.folder), stepInit: Installation.stepInit(),
+                folder: AgentFolder(path: options.folder, shared: options.shared), stepInit: Installation.stepInit(),
                 readable: options.readable)
             guard let room else { exit(await service.serve(input: input, output: output)) }
             exit(await service.serve(in: room, patience: options.patience))

@@ -140,6 +140,9 @@ package struct MachineList: Sendable {
         if !(1 << 20...1 << 50).contains(machine.memory) {
             return "A machine can't have \(machine.memory) bytes of memory. Give 1 MiB to 1 PiB."
         }
+        if let shared = machine.shared, !shared.hasPrefix("/") || shared.utf8.contains(where: { $0 < 0x20 }) {
+            return "\"\(shared.prefix(60))\" is no path of a shared folder. Give its whole path on the machine."
+        }
         if !(1...1_000).contains(machine.slots) {
             return "A machine can't have \(machine.slots) slots. Give 1 to 1000."
         }

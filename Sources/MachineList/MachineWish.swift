@@ -11,13 +11,15 @@ package struct MachineWish: Sendable {
     package var cpus: Int?
     /// Bytes; nil for all that the machine has.
     package var memory: Int?
+    /// See ``Machine/shared``.
+    package var shared: String?
 
     package init(
         _ address: String, name: String? = nil, labels: [String] = [], slots: Int = 1, cpus: Int? = nil,
-        memory: Int? = nil
+        memory: Int? = nil, shared: String? = nil
     ) {
         (self.address, self.name, self.labels) = (address, name, labels)
-        (self.slots, self.cpus, self.memory) = (slots, cpus, memory)
+        (self.slots, self.cpus, self.memory, self.shared) = (slots, cpus, memory, shared)
     }
 
     /// The machine, as far as it is known before it was asked.
@@ -34,7 +36,7 @@ package struct MachineWish: Sendable {
         }
         var machine = Machine(
             name: name ?? place.usualName, address: place, traits: named, cpus: cpus ?? 1, memory: memory ?? 1 << 30,
-            slots: slots)
+            slots: slots, shared: shared)
         if case .slurm = place {
             guard cpus != nil, memory != nil else {
                 throw MachineListError(
@@ -63,6 +65,6 @@ extension Machine {
     fileprivate func offering(_ more: [MachineTrait]) -> Machine {
         Machine(
             name: name, address: address, traits: traits + more, cpus: cpus, memory: memory, slots: slots,
-            state: state)
+            shared: shared, state: state)
     }
 }

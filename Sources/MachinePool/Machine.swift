@@ -22,11 +22,13 @@ package struct Machine: Sendable, Equatable, Codable {
     package var memory: Int
     /// How many runs it may have at a time.
     package var slots: Int
+    /// The path there of a folder that other machines have, too; nil for none.
+    package var shared: String?
     package var state: State
 
     package init(
         name: String, address: MachineAddress, traits: [MachineTrait] = [], cpus: Int, memory: Int, slots: Int = 1,
-        state: State = .ready
+        shared: String? = nil, state: State = .ready
     ) {
         self.name = name
         self.address = address
@@ -34,6 +36,7 @@ package struct Machine: Sendable, Equatable, Codable {
         self.cpus = cpus
         self.memory = memory
         self.slots = slots
+        self.shared = shared
         self.state = state
     }
 

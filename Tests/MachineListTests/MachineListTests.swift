@@ -65,4 +65,10 @@ import Testing
             #expect(try String(contentsOfFile: list.path, encoding: .utf8) == text)
         }
     }
+
+    @Test(arguments: [("/srv/shared", true), ("shared", false), ("", false), ("/a\nb", false)])
+    func `a shared folder is a whole path`(path: String, isUsable: Bool) {
+        let wish = MachineWish("slurm", slots: 1, cpus: 1, memory: 1 << 30, shared: path)
+        #expect((try? wish.machine().shared) == (isUsable ? path : nil))
+    }
 }

@@ -182,7 +182,8 @@ struct Mirror: Sendable {
         let code: Int32?
         switch problem {
         case let problem as GitError: code = problem.systemError
-        case let problem as CheckoutProblem where problem.wasEnded: return MachineProblem.files("\(problem)")
+        // The machine is slow, or had no memory left.
+        case let problem as CheckoutProblem where problem.wasEnded: return MachineProblem.other("\(problem)")
         case let problem as CheckoutProblem: code = problem.systemError
         case is TreeExcess: return MachineProblem.files("\(problem)")
         default: return problem

@@ -207,9 +207,10 @@ final class AgentSession: Sendable {
     private func makeWorkspace(_ order: WorkspaceOrder) async throws -> MadeWorkspace {
         let (isNew, layering) = state.withLock { ($0.made == nil && !$0.isOver, $0.layering) }
         guard isNew else { throw MachineProblem.other("the run has a workspace already") }
+        async let tools = MachineImage.words(with: ThisMachine.program("swiftc"))
         let made = try await AgentWorkspace.make(order, service, run, layering)
         state.withLock { $0.made = made }
-        return made.account(of: order)
+        return made.account(of: order, tools: await tools)
     }
 
     /// The snapshots that this machine has, if it can have any.

@@ -11,11 +11,14 @@ import Sandbox
 /// run.
 package struct AgentFolder: Sendable {
     package let path: String
+    /// A folder that agents on other machines have, too: what one of them was sent, the others need not be sent. Nil for
+    /// none.
+    package let shared: String?
 
-    package init(path: String) { self.path = path }
+    package init(path: String, shared: String? = nil) { (self.path, self.shared) = (path, shared) }
 
-    var mirrors: String { "\(path)/mirrors" }
-    var outputs: String { "\(path)/outputs" }
+    var mirrors: String { "\(shared ?? path)/mirrors" }
+    var outputs: String { "\(shared ?? path)/outputs" }
     var kept: KeptOutputs { KeptOutputs(folder: outputs) }
     var caches: String { "\(path)/caches" }
     var runs: String { "\(path)/runs" }
@@ -25,15 +28,28 @@ package struct AgentFolder: Sendable {
     /// Creates the folders, and removes the runs of agents that have ended.
     func prepare() throws {
         let files = FileManager.default
+        // Made here, it would be a folder of this machine alone.
+        if let shared, !files.fileExists(atPath: shared) {
+            throw AgentProblem("the shared folder \(shared) is not there; is its file system mounted?")
+        }
         for made in [path, mirrors, outputs, caches, runs, users, snapshots] {
             try files.createDirectory(
                 atPath: made, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o711])
         }
+        if shared != nil { for folder in [mirrors, outputs] { try checkOwner(of: folder) } }
         for name in (try? files.contentsOfDirectory(atPath: runs)) ?? [] {
             // Who holds the lock is alive. One without the file is just being made.
             guard let lock = FolderLock("\(runs)/\(name)/lock", creates: false, isShared: false) else { continue }
             try? FolderRemoval.remove("\(runs)/\(name)")
             lock.giveBack()
+        }
+    }
+
+    /// Another user could have put there what this one's runs believe.
+    private func checkOwner(of folder: String) throws {
+        var info = stat()
+        guard stat(folder, &info) == 0, info.st_uid == geteuid() else {
+            throw AgentProblem("\(folder) belongs to another user; name a shared folder of your own")
         }
     }
 

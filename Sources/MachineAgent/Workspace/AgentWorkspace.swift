@@ -72,10 +72,13 @@ struct AgentWorkspace: Sendable {
     }
 
     /// What the daemon is told of it.
-    func account(of order: WorkspaceOrder) -> MadeWorkspace {
+    ///
+    /// - Parameter tools: See ``MadeWorkspace/tools``.
+    func account(of order: WorkspaceOrder, tools: String) -> MadeWorkspace {
         let isGone = order.snapshots?.name != nil && below == nil
         return MadeWorkspace(
-            isWarm: workspace.isOverBase, problem: workspace.problem ?? (isGone ? "it is gone" : nil))
+            isWarm: workspace.isOverBase, problem: workspace.problem ?? (isGone ? "it is gone" : nil),
+            tools: tools)
     }
 
     /// Keeps it as a snapshot, once no process of the run is alive. It is of no use to the run afterwards.

@@ -49,12 +49,17 @@ package struct AgentPrograms: Sendable {
 
     /// The agent of this machine for others like it; none if the system does not tell what it is.
     ///
+    /// - Parameter shared: See ``Machine/shared``.
     /// - Throws: The error of a file that can't be read; ``ReachProblem`` if a library of the agent is missing.
-    package static func own(agent: String, stepInit: String) async throws -> [AgentPrograms] {
+    package static func own(agent: String, stepInit: String, shared: String? = nil) async throws -> [AgentPrograms] {
         guard let platform = MachinePlatform.own else { return [] }
         let libraries = try await AgentLibraries.of(agent)
         return try await onOwnThread {
-            [try AgentPrograms(platform, agent: agent, others: [stepInit], libraries: libraries)]
+            [
+                try AgentPrograms(
+                    platform, agent: agent, others: [stepInit], libraries: libraries,
+                    arguments: shared.map { ["--shared", $0] } ?? [])
+            ]
         }
     }
 

@@ -9,6 +9,8 @@ struct ProvidedRemotePlace: ProvidedPlace {
     let machine: MachineClient
     let link: any AgentLink
     let steps: Int
+    /// See ``MadeWorkspace/tools``.
+    let tools: String
     let snapshots: SnapshotPart
 
     var place: any RunPlace { RemotePlace(machine: machine) }
@@ -18,7 +20,7 @@ struct ProvidedRemotePlace: ProvidedPlace {
     var delaysNextRun: Bool { false }
 
     var trace: PlaceTrace? {
-        machine.trace.map { PlaceTrace(machine: machine.machine, agent: $0, workspace: snapshots.words) }
+        machine.trace.map { PlaceTrace(machine: machine.machine, agent: $0, workspace: snapshots.words, tools: tools) }
     }
 
     func close(hasPassed: Bool, isAllEnded: Bool) async -> any FinishedPlace {
@@ -41,7 +43,7 @@ struct ProvidedRemotePlace: ProvidedPlace {
         let greeting = machine.greeting
         return OtherMachine(
             name: machine.machine, steps: max(steps, 1),
-            traits: [greeting.platform, greeting.architecture, greeting.sandbox ?? "none"])
+            traits: [greeting.platform, greeting.architecture, greeting.sandbox ?? "none", tools])
     }
 }
 

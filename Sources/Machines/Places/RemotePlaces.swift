@@ -4,7 +4,7 @@ import Engine
 import Foundation
 import Git
 import MachineProtocol
-import Pipeline
+package import Pipeline
 import Results
 import Sandbox
 package import Workspaces
@@ -24,6 +24,8 @@ package struct RemotePlaces: PlaceProvider {
     package var steps: Int?
     /// Called with each connection.
     package var connected: @Sendable (MachineClient) -> Void = { _ in }
+    /// What the machine is said to be. Another system or processor could not run what was built for this one.
+    package var kind: [MachineTrait] = []
     /// Whether each run gets the same machine.
     package var isOne = true
     /// Decides about the snapshots of the machine; nil if it gets none.
@@ -44,7 +46,14 @@ package struct RemotePlaces: PlaceProvider {
         let client = try await MachineClient.connect(
             link, machine: machine, lifetime: lifetime, silence: silence, stop: order.wait.runStop)
         connected(client)
+        let found = [client.greeting.platform, client.greeting.architecture]
+        if let wrong = kind.first(where: { $0.isMeasured && !found.contains($0.name) }) {
+            await client.end()
+            throw PlaceProblem(
+                reason: "\(machine) is \(found.joined(separator: " ")), and not \(wrong.name)", mayHaveActed: false)
+        }
         var snapshots = SnapshotPart(warmed: warmed)
+        let tools: String
         do {
             let run = order.run
             let name = RemotePlaces.mirror(of: run.repository)
@@ -61,6 +70,7 @@ package struct RemotePlaces: PlaceProvider {
                     caches: run.plan.steps.flatMap(\.caches).map(\.name),
                     writesCaches: isMerged && request.background == nil, snapshots: snapshots.order), on: client)
             snapshots.take(made)
+            tools = String(made.tools.prefix(4_096))
         } catch {
             await client.end()
             switch error {
@@ -74,7 +84,8 @@ package struct RemotePlaces: PlaceProvider {
             default: throw (error as? MachineProblem)?.error ?? error
             }
         }
-        return provided(client, snapshots)
+        return ProvidedRemotePlace(
+            machine: client, link: link, steps: steps ?? client.greeting.cores, tools: tools, snapshots: snapshots)
     }
 
     /// Finds a lasting agent again, which has the workspace already.
@@ -90,12 +101,9 @@ package struct RemotePlaces: PlaceProvider {
             await client.end()
             throw (error as? MachineProblem)?.error ?? error
         }
-        return provided(client, SnapshotPart(of: trace, warmed: warmed))
-    }
-
-    private func provided(_ client: MachineClient, _ snapshots: SnapshotPart) -> any ProvidedPlace {
-        ProvidedRemotePlace(
-            machine: client, link: link, steps: steps ?? client.greeting.cores, snapshots: snapshots)
+        return ProvidedRemotePlace(
+            machine: client, link: link, steps: steps ?? client.greeting.cores, tools: trace.tools ?? "",
+            snapshots: SnapshotPart(of: trace, warmed: warmed))
     }
 
     package func skip(_ run: PreparedRun) async {}

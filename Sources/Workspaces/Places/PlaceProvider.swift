@@ -135,7 +135,7 @@ package struct OtherMachine: Sendable, Equatable {
     package var name: String
     /// How many steps of the run may run at a time.
     package var steps: Int
-    /// What it says that it is: system, processor, sandbox.
+    /// What it says that it is: system, processor, sandbox, the compiler and the packages.
     package var traits: [String]
 
     package init(name: String, steps: Int, traits: [String] = []) {

@@ -115,6 +115,36 @@ import Testing
         #expect(sent[2] == 0)
     }
 
+    @Test func `machines that share a folder are sent a commit once, and only into a folder of their user`()
+        async throws
+    {
+        var bench = try await MachineBench.make()
+        let shared = bench.room.path("mounts") + "/shared"
+        bench.shared = shared
+        let commit = try await bench.repository.commit(["a": "1\n"], "one")
+        let step = PlannedStep.shell("s", "cat a")
+        await #expect(throws: (any Error).self, "a folder that is not mounted is not made") {
+            _ = try await bench.withMachine(at: commit) { _, _ in }
+        }
+        try FileManager.default.createDirectory(atPath: shared, withIntermediateDirectories: true)
+        var sent: [Int] = []
+        for folder in ["one", "two"] {
+            bench.folder = folder
+            let own = bench
+            let (bytes, outcome) = try await own.withMachine(at: commit) { place, client in
+                (client.sent.packs, await run([step], own.setting(place, run: "run-\(folder)")))
+            }
+            #expect(outcome.verdict == .passed, "\(outcome.reason)")
+            sent.append(bytes)
+        }
+        #expect(sent[0] > 0 && sent[1] == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: shared).sorted() == ["mirrors", "outputs"])
+        guard geteuid() == 0 else { return }
+        #expect(chown("\(shared)/mirrors", 65_534, 65_534) == 0)
+        let own = bench
+        await #expect(throws: (any Error).self) { _ = try await own.withMachine(at: commit) { _, _ in } }
+    }
+
     @Test func `a damaged mirror is replaced`() async throws {
         let bench = try await MachineBench.make()
         let first = try await bench.repository.commit(["a": String(repeating: "one\n", count: 1_000)], "one")

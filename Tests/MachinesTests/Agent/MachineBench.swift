@@ -18,17 +18,22 @@ import TestSupport
 struct MachineBench: Sendable {
     let room = RunFolder.current
     let repository: TestRepository
+    /// The name of the machine's folder.
+    var folder = "machine"
+    /// The path of a folder that it shares with other machines.
+    var shared: String?
 
     static func make() async throws -> MachineBench {
         MachineBench(repository: try await .make(at: RunFolder.current.path("repository")))
     }
 
-    var agentFolder: String { room.path("machine") }
+    var agentFolder: String { room.path(folder) }
     /// The folders of runs that the machine has.
     var runs: [String] { (try? FileManager.default.contentsOfDirectory(atPath: "\(agentFolder)/runs")) ?? [] }
 
     func link(started: @escaping @Sendable (PipedProcess) -> Void = { _ in }) -> LocalLink {
-        var link = LocalLink([Products.path("pipectl-agent"), "--folder", agentFolder])
+        var link = LocalLink(
+            [Products.path("pipectl-agent"), "--folder", agentFolder] + (shared.map { ["--shared", $0] } ?? []))
         link.started = started
         return link
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Git
+import MachinePool
 import MachineProtocol
 import Pipeline
 import Synchronization
@@ -69,6 +70,19 @@ import Testing
         let problem = await #expect(throws: PlaceUnavailable.self) { try await places.provide(order) }
         #expect(problem?.reason.contains("other") == true)
         #expect(bench.runs.isEmpty)
+    }
+
+    @Test func `a machine that is of another kind than its list says gets no run`() async throws {
+        let bench = try await MachineBench.make()
+        let commit = try await bench.repository.commit(["a": "1\n"], "one")
+        let order = try await order(bench, commit, steps: [.shell("s", "true")])
+        var places = RemotePlaces(link: bench.link(), machine: "other", allowsUnsandboxed: true)
+        let arch = ThisMachine.traits.filter { $0 != .linux && $0 != .macOS }
+        places.kind = arch == [.arch(.arm64)] ? [.arch(.x64)] : [.arch(.arm64)]
+        await #expect(throws: PlaceProblem.self) { try await places.provide(order) }
+        #expect(bench.runs.isEmpty)
+        places.kind = ThisMachine.traits + [.label("gpu")]
+        await (try await places.provide(order)).abandon()
     }
 
     @Test func `what needs the daemon's machine is refused before anything is sent`() async throws {
