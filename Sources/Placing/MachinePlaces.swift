@@ -98,6 +98,12 @@ package struct MachinePlaces: PlaceProvider {
     /// for a single machine.
     var mostLosses = 300
 
+    /// Whether a machine must be what the list says of its system and processor; tests have machines that only pretend.
+    package var checksKind = true
+    /// How often a run tries the only node of a cluster that it can have, and how long it waits in between.
+    var mostRounds = 20
+    var nodePause = Duration.seconds(60)
+
     /// Makes sure that each step which may leave the run's machine fits on one of the machines.
     private func check(_ plan: Plan, _ moves: StepMoves) async throws {
         var seen: Set<MachineNeeds> = []
@@ -199,19 +205,40 @@ package struct MachinePlaces: PlaceProvider {
     /// others are tried: the cluster is to blame only if it fails on several.
     private func bring(_ order: PlaceOrder, to machine: Machine) async throws -> any ProvidedPlace {
         if order.part == 0 { order.wait.say(.brought(to: machine.name)) }
-        let nodes = TriedNodes()
+        var nodes = TriedNodes()
         var last: (any Error)?
+        var rounds = 0
         while true {
             do { return try await bring(order, to: machine, nodes) } catch let problem as PlaceUnavailable {
                 // There is no other node for it.
                 guard let last else { throw problem }
                 if nodes.failed.count > 1 { throw last }
-                throw PlaceUnavailable(reason: "\(last)")
+                // The cluster is good for others. This run waits for its node.
+                rounds += 1
+                guard rounds < mostRounds else { throw PlaceUnavailable(reason: "\(last)") }
+                order.wait.say(.waits("its only node of \(machine.name) failed: \(last)"))
+                if let request = await pause(order.wait.stop) { throw PlaceWaitEnd.stopped(request) }
+                nodes = TriedNodes()
             } catch {
                 if MachinePlaces.isOwn(error) { throw error }
                 guard nodes.fail() else { throw error }
                 last = error
             }
+        }
+    }
+
+    /// Waits before a node is tried again.
+    ///
+    /// - Returns: The request to stop, if one comes meanwhile.
+    private func pause(_ stop: StopSignal) async -> StopRequest? {
+        await withTaskGroup(of: StopRequest?.self) { [nodePause] group in
+            group.addTask { await stop.wait() }
+            group.addTask {
+                try? await Task.sleep(for: nodePause)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
         }
     }
 
@@ -226,6 +253,7 @@ package struct MachinePlaces: PlaceProvider {
         let share = machine.isCluster ? 1 : machine.cpus / max(machine.slots, 1)
         places.steps = max(share, order.needs.cpus ?? 1)
         places.connected = { held.take($0) }
+        if checksKind { places.kind = machine.traits }
         places.snapshots = snapshots
         // Which node an allocation will get, nobody knows.
         places.isOne = !machine.isCluster

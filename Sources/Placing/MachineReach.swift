@@ -49,7 +49,7 @@ package struct ListedMachines: MachineReach {
     package func link(
         to machine: Machine, for order: PlaceOrder, _ nodes: TriedNodes
     ) async throws -> any AgentLink {
-        let programs = try await programs()
+        let programs = try await programs(for: machine)
         switch machine.address {
         case .here: throw PlaceUnavailable(reason: "the daemon's own machine needs no agent")
         case .ssh(let address):
@@ -96,9 +96,11 @@ package struct ListedMachines: MachineReach {
         SlurmCommands(environment: SlurmCommands.environment(of: environment), limit: limit)
     }
 
-    private func programs() async throws -> [AgentPrograms] {
+    private func programs(for machine: Machine) async throws -> [AgentPrograms] {
         let agent = URL(fileURLWithPath: stepInit).deletingLastPathComponent().appendingPathComponent("pipectl-agent")
-        do { return try await AgentPrograms.own(agent: agent.path, stepInit: stepInit) } catch let error
+        do {
+            return try await AgentPrograms.own(agent: agent.path, stepInit: stepInit, shared: machine.shared)
+        } catch let error
             where !(error is CancellationError)
         {
             throw PlaceUnavailable(

@@ -72,6 +72,7 @@ struct Roster: Sendable {
             leaving.remove(machine.name)
             // A person who changes it, or ends its draining, wants it to be tried at once.
             if let old, old.address != machine.address || old.state != machine.state { outages[machine.name] = nil }
+            if let old, old.address != machine.address { closed[machine.name] = nil }
         }
         refresh(now: now)
     }

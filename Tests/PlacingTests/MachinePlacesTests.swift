@@ -230,7 +230,11 @@ import Testing
             let (avoided, stop) = (Avoided(), StopSignal())
             let reach = nodes(bench, have: count, avoided, stop: stop)
             let order = try bench.order([step { $0.machine = MachinePlacesTests.label }], stop: stop)
-            await #expect(throws: PlaceWaitEnd.self) { try await places(bench, reach).provide(order) }
+            await #expect(throws: PlaceWaitEnd.self) {
+                var places = places(bench, reach)
+                (places.mostRounds, places.nodePause) = (1, .zero)
+                return try await places.provide(order)
+            }
             let expected: [[String]] = [[], ["n1"], ["n1", "n2"]]
             #expect(avoided.all == Array(expected.prefix(count + 1)))
             let isLost = bench.placement.uses.first { $0.name == "a" }?.reason?.contains("The disk is full.") == true
@@ -238,13 +242,17 @@ import Testing
         }
     }
 
-    @Test func `a run whose only node fails ends with its reason`() async throws {
+    @Test func `a run whose only node fails tries it again, and ends with its reason at last`() async throws {
         try await withBench(["a"]) { bench in
-            let reach = nodes(bench, have: 1, Avoided(), stop: StopSignal())
+            let avoided = Avoided()
+            let reach = nodes(bench, have: 1, avoided, stop: StopSignal())
             let order = try bench.order([step { $0.machine = MachinePlacesTests.label }])
             let problem = await #expect(throws: PlaceUnavailable.self) {
-                try await places(bench, reach).provide(order)
+                var places = places(bench, reach)
+                (places.mostRounds, places.nodePause) = (3, .zero)
+                return try await places.provide(order)
             }
+            #expect(avoided.all == [[], ["n1"], [], ["n1"], [], ["n1"]])
             #expect(problem?.reason.contains("The disk is full.") == true)
             #expect(bench.placement.uses.allSatisfy { $0.reason == nil })
         }

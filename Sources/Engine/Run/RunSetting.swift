@@ -52,6 +52,9 @@ package struct RunSetting: Sendable {
     package var carried: [String: CarriedStep] = [:]
     /// Maximum size in bytes of a step's outputs that are stored: see `Step.outputs(_:)`.
     package var outputLimit = 1 << 30
+    /// How often a step may be given another machine without getting a place there. With the pauses after such a loss, that
+    /// is about a day for a single machine.
+    package var mostSites = 300
     /// Which of the ready steps starts first; nil for the plan's own order.
     package var order: StepOrder?
     /// Records what a step is about to do, durably; nil if steps may run again after a crash.

@@ -8,8 +8,6 @@ import SystemPackage
 extension StepRunner {
     /// How often a step is begun again because its other machine was lost.
     static let mostLosses = 2
-    /// How often a step may be given another machine without getting a place there.
-    static let mostSites = 8
 
     /// Where a step may run now.
     enum Seat: Sendable {
@@ -96,7 +94,7 @@ extension StepRunner {
                 do { return .other(site, try await site.enter(stop: stop)) } catch {
                     await leave(step, site)
                     failures += 1
-                    if error is StepSiteProblem || failures == StepRunner.mostSites { throw error }
+                    if error is StepSiteProblem || failures == setting.mostSites { throw error }
                 }
             } catch {
                 if stop.request != nil || Task.isCancelled { break }
