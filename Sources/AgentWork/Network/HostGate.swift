@@ -138,8 +138,8 @@ package struct HostGate: Sendable {
         // which nobody would recognise.
         var name = String(host.unicodeScalars.filter { $0.isASCII && $0.value > 0x20 && $0.value < 0x7F })
         if name.utf8.count > Self.nameBytes { name = "(a name of \(name.utf8.count) characters)" }
-        if answers { client.writeNow(Self.answer(status, "\(name): \(reason)")) }
         if told.isNew(name) { refused(HostRefusal(host: name, reason: reason)) }
+        if answers { client.writeNow(Self.answer(status, "\(name): \(reason)")) }
     }
 
     private func connection(to targets: [NetworkTarget]) async throws -> StreamSocket? {
