@@ -106,7 +106,12 @@ extension PageViews {
             if let address = publication.address, address.hasPrefix("https://") || address.hasPrefix("http://") {
                 entry += "<p><a href=\"\(address)\" rel=\"noreferrer\">\(address)</a></p>\n"
             }
-            if let install = publication.install { entry += "<p><code class=\"all\">\(install)</code></p>\n" }
+            guard let install = publication.install else { return entry }
+            // Of apps that are installed over the air it is a page for the device.
+            entry +=
+                install.hasPrefix("https://")
+                ? "<p><a href=\"\(install)\" rel=\"noreferrer\">Install it on this device</a></p>\n"
+                : "<p><code class=\"all\">\(install)</code></p>\n"
             return entry
         }
     }
@@ -116,7 +121,8 @@ extension PageViews {
             "<code>\(file.name)</code> \(Figures.size(file.bytes)), sha256 <code class=\"all\">\(file.sha256)</code>"
         }
         html += "<p class=\"quiet\">Copy and check them: <code class=\"all\">"
-        html += "pipectl release files \(release.version.shellQuoted) --output dist &amp;&amp; pipectl verify dist/*"
+        html +=
+            "pipectl release files \(release.version.shellQuoted) --output dist &amp;&amp; pipectl verify dist --key release.pub"
         return html + "</code></p>\n"
     }
 }
