@@ -42,7 +42,9 @@ import Testing
                     for name in "a b/login" c; do printf '    "%s/%s.keychain-db"\\n' "\(folder.path)" "$name"; done
                     printf '    "/gone/run.keychain-db"\\n' ;;
                 *create-keychain*) for last; do :; done; touch "$last" ;;
-                *resultBundlePath*) mkdir -p build/test.xcresult ;;
+                *resultBundlePath*)
+                    ls build/DerivedData >> "\(folder.path)/calls" 2>/dev/null
+                    mkdir -p build/test.xcresult build/DerivedData && touch build/DerivedData/packages ;;
                 esac
                 [ "\(program)" != "\(failing)" ]
                 """
@@ -97,6 +99,27 @@ import Testing
                 "[xcrun][xcresulttool][export][attachments][--path][build/test.xcresult][--output-path]"
                     + "[build/test-attachments][--only-failures]",
             ])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `warm tests start from what passed last, and a change keeps nothing`() throws {
+        let cache = FileManager.default.temporaryDirectory.appendingPathComponent("cache-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: cache, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: cache) }
+        let environment = ["PIPECTL_CACHE_DERIVED_DATA": cache.path]
+        let step = app.warmDerivedData().test(on: .mac)
+        #expect(step.planned.caches.map(\.name) == ["derived-data"] && app.test(on: .mac).planned.caches.isEmpty)
+        func kept() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: cache.path).sorted() }
+        let failed = try run(step, environment: environment, failing: "xcodebuild")
+        #expect(failed.status == 1)
+        #expect(try kept().isEmpty)
+        let first = try run(step, environment: environment)
+        #expect(first.status == 0 && !first.calls.contains("packages"))
+        #expect(try kept() == ["App"])
+        let second = try run(step, environment: environment)
+        #expect(second.status == 0 && second.calls.contains("packages"))
+        // Without a cache, as on a machine that has none yet, and where it can't be written.
+        #expect(try run(step, environment: ["PIPECTL_CACHE_DERIVED_DATA": "/nonexistent"]).status == 0)
+        #expect(try run(app.warmDerivedData().resolve(), environment: environment).status == 0)
     }
 
     @Test(.timeLimit(.minutes(1))) func `an archive is signed from a keychain of its own, which is gone afterwards`()

@@ -21,6 +21,7 @@ public struct Xcode: Sendable, Equatable {
     /// `-project` or `-workspace`, and its path.
     let container: [String]
     let scheme: String
+    private(set) var keepsDerivedData = false
 
     /// A project, with one of its shared schemes.
     ///
@@ -46,11 +47,58 @@ public struct Xcode: Sendable, Equatable {
     static let archive = "build/App.xcarchive"
     static let export = "build/export"
 
+    /// Starts each run from the DerivedData that the last merged run has left, which is cloned: on APFS that takes no time
+    /// and no space.
+    ///
+    /// Packages and modules need not be built again then. The files of the project have the time of the checkout, so the
+    /// project itself is. Workflows that release should build from nothing, without this.
+    public func warmDerivedData() -> Xcode {
+        var warm = self
+        warm.keepsDerivedData = true
+        return warm
+    }
+
     // MARK: Steps
 
     /// Fetches the Swift packages of the project. It is the only step before the archive that uses the network.
     public func resolve(_ name: String = "resolve") -> Step {
-        Step(name, run: xcodebuild().with("-resolvePackageDependencies").line).network(.allowed)
+        let line = xcodebuild().with("-resolvePackageDependencies").line
+        return warm(Step(name, run: keepsDerivedData ? "\(beginning)\n\(line)" : line)).network(.allowed)
+    }
+
+    private static let cache = "derived-data"
+    /// The folder in the cache, as the shell reads it.
+    private var kept: String { "\"$\(StepVariable.cache(Self.cache))\"/\(scheme.fileName)" }
+
+    private func warm(_ step: Step) -> Step {
+        keepsDerivedData ? step.cache(Self.cache, at: "~/Library/Caches/pipectl-\(Self.cache)") : step
+    }
+
+    /// Clones the kept folder, if no step before has made one.
+    private var beginning: String {
+        """
+        mkdir -p build
+        if [ ! -e \(Self.derivedData) ] && [ -d \(kept) ]; then
+            \(Self.clone(kept, Self.derivedData))
+        fi
+        """
+    }
+
+    /// Keeps what was built. A run of a change can't write the cache.
+    private var ending: String {
+        """
+        if [ "$status" = 0 ] && [ -w "$\(StepVariable.cache(Self.cache))" ]; then
+            rm -rf \(kept).new
+            \(Self.clone(Self.derivedData, "\(kept).new"))
+            rm -rf \(kept)
+            mv \(kept).new \(kept)
+        fi
+        """
+    }
+
+    /// Copies a folder; only APFS can clone.
+    private static func clone(_ from: String, _ to: String) -> String {
+        "cp -Rc \(from) \(to) 2>/dev/null || { rm -rf \(to); cp -R \(from) \(to); }"
     }
 
     /// Builds and tests, and reads the tests from the result bundle.
@@ -79,18 +127,18 @@ public struct Xcode: Sendable, Equatable {
             run: """
                 # xcodebuild refuses to overwrite a result bundle.
                 rm -rf \(bundle.shellQuoted) \(results.shellQuoted) \(attachments.shellQuoted)
-                mkdir -p build
+                \(keepsDerivedData ? beginning : "mkdir -p build")
                 status=0
                 \(command.with("test").line) || status=$?
                 if [ -d \(bundle.shellQuoted) ]; then
                     \(read.line) > \(results.shellQuoted)
                     \(copy.line) || true
                 fi
-                exit "$status"
+                \(keepsDerivedData ? "\(ending)\n" : "")exit "$status"
                 """
         )
         .testResults(.file(results)).artifacts("\(attachments)/**").timeout(.minutes(45))
-        return destination.resource.map { step.uses($0) } ?? step
+        return warm(destination.resource.map { step.uses($0) } ?? step)
     }
 
     /// Builds the app for release, signed, as an archive.
