@@ -184,8 +184,8 @@ let package = Package(
             name: "Watching",
             dependencies: [
                 "Archive", "Concurrency", "Control", "DaemonLog", "Diagnostics", "Engine", "Git", "LandedChanges",
-                "Pipeline", "PlanRules", "RefHints", "Results", "Sandbox", "StateFiles", "Store", "TerminalText",
-                "WorkflowPrograms", "Workspaces",
+                "Pipeline", "PlanRules", "RefHints", "Results", "Sandbox", "StateFiles", "Store", "SystemCalls",
+                "TerminalText", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
@@ -360,7 +360,7 @@ let package = Package(
         .target(
             name: "Settings",
             dependencies: [
-                "Results", .product(name: "Configuration", package: "swift-configuration"),
+                "Results", "SystemCalls", .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -440,8 +440,8 @@ let package = Package(
         .target(
             name: "Delivery",
             dependencies: [
-                "Concurrency", "Engine", "ForgeConnection", "Pipeline", "Reports", "Results", "Sandbox", "Signing",
-                "Store",
+                "Concurrency", "Engine", "ForgeConnection", "PageMarkup", "Pipeline", "Reports", "Results", "Sandbox",
+                "Signing", "Store",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -506,7 +506,7 @@ let package = Package(
         .target(
             name: "ProjectSetup",
             dependencies: [
-                "Engine", "Git", "Pipeline", "Results", "Sandbox", "TerminalText", "WorkflowPrograms",
+                "Engine", "Git", "Pipeline", "Results", "Sandbox", "SystemCalls", "TerminalText", "WorkflowPrograms",
             ],
             swiftSettings: settings),
         .target(
@@ -625,8 +625,8 @@ let package = Package(
         .testTarget(
             name: "DeliveryTests",
             dependencies: [
-                "Delivery", "Engine", "ForgeConnection", "Pipeline", "Results", "Signing", "Store", "TestBasics",
-                "TestForge", "publish-once",
+                "Delivery", "Engine", "ForgeConnection", "PageMarkup", "Pipeline", "Results", "Signing", "Store",
+                "TestBasics", "TestForge", "publish-once",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -697,7 +697,7 @@ let package = Package(
         .testTarget(
             name: "SettingsTests",
             dependencies: [
-                "Settings", "TestBasics", "TestSupport",
+                "Settings", "SystemCalls", "TestBasics", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "DaemonSettingsTests",
@@ -934,7 +934,7 @@ let package = Package(
         .testTarget(
             name: "ProjectSetupTests",
             dependencies: [
-                "ProjectSetup", "Sandbox", "TestBasics", "TestSupport",
+                "ProjectSetup", "Sandbox", "SystemCalls", "TestBasics", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "pipectlTests",

@@ -1,5 +1,6 @@
 import TestBasics
 import Foundation
+import SystemCalls
 import TestSupport
 import Testing
 
@@ -137,11 +138,35 @@ import Testing
         #expect(try read(path)?.entries["slots"]?.texts == ["4"])
     }
 
-    @Test(arguments: [0o620, 0o602, 0o666, 0o777])
+    @Test(arguments: [0o602, 0o666, 0o777])
     func `a file that others may write is refused`(mode: Int) throws {
         let path = try folder.write("config.json", Array("{}".utf8))
         #expect(chmod(path, mode_t(mode)) == 0)
         #expect(isRefused(path))
+    }
+
+    @Test func `a file that a group may write is refused, unless the group is the user's own`() throws {
+        let path = try folder.write("config.json", Array("{}".utf8))
+        #expect(chmod(path, 0o620) == 0)
+        let user = geteuid()
+        let owner = try #require(SystemUser.find(user))
+        let isOwn = user != 0 && SystemGroup.find(getegid())?.isPrivate(of: owner) == true
+        #expect(isRefused(path) != isOwn)
+    }
+
+    @Test func `a group is a user's own by its name and its members`() {
+        let ann = SystemUser(name: "ann", group: 1000)
+        #expect(SystemGroup(name: "ann", members: []).isPrivate(of: ann))
+        #expect(SystemGroup(name: "ann", members: ["ann"]).isPrivate(of: ann))
+        #expect(!SystemGroup(name: "ann", members: ["bob"]).isPrivate(of: ann))
+        #expect(!SystemGroup(name: "users", members: []).isPrivate(of: ann))
+    }
+
+    @Test func `users and groups are found by their numbers`() {
+        #expect(SystemUser.find(0)?.name == "root")
+        #expect(SystemUser.find(4_000_000_123) == nil)
+        #expect(SystemUser.find(0).flatMap { SystemGroup.find($0.group) } != nil)
+        #expect(SystemGroup.find(4_000_000_123) == nil)
     }
 
     @Test func `a folder, a FIFO and a link without an end are refused, or are no file`() throws {

@@ -1,3 +1,4 @@
+import SystemCalls
 import SystemPackage
 
 #if canImport(Glibc)
@@ -14,7 +15,7 @@ enum SettingsFile {
     /// Reads the file; nil if there is none.
     ///
     /// A person who may write the file decides which commands run and with which rights, so only its owner and root
-    /// may.
+    /// may. A group that has the owner alone may, too.
     ///
     /// - Throws: ``SettingsProblem`` as an error with the code `file`.
     static func read(_ path: String) throws(SettingsError) -> [UInt8]? {
@@ -50,10 +51,17 @@ enum SettingsFile {
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw problem(path, "belongs to another user, who could change it. Make it your own: chown.")
         }
-        guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
+        let isSharedByGroup = status.st_mode & S_IWGRP != 0 && !isPrivate(status.st_gid, of: status.st_uid)
+        guard status.st_mode & S_IWOTH == 0, !isSharedByGroup else {
             throw problem(path, "can be changed by other users. Restrict it: chmod go-w \"\(path)\".")
         }
         guard status.st_size <= mostBytes else { throw tooLarge(path) }
+    }
+
+    /// Whether nobody but the user is in the group. Root is never asked for: other administrators may be in its group.
+    private static func isPrivate(_ group: gid_t, of user: uid_t) -> Bool {
+        guard user != 0, let owner = SystemUser.find(user), owner.group == group else { return false }
+        return SystemGroup.find(group)?.isPrivate(of: owner) ?? false
     }
 
     private static func tooLarge(_ path: String) -> SettingsError { problem(path, "is larger than 1 MiB.") }
