@@ -1,5 +1,6 @@
 import Foundation
 import Sandbox
+import SystemCalls
 import Synchronization
 import TestBasics
 import Testing
@@ -72,22 +73,34 @@ import Testing
 
     // MARK: Installing
 
-    /// A manager that remembers what it was asked.
+    /// A systemd that remembers what it was asked.
     private final class Manager: Sendable {
+        enum Nature { case usual, refusing, failing }
         let asked = Mutex<[String]>([])
-        let isRunning = Mutex(false)
-        let refuses: Bool
+        let properties = Mutex("ActiveState=inactive\nSubState=dead")
+        let nature: Nature
 
-        init(refuses: Bool = false) { self.refuses = refuses }
+        init(_ nature: Nature = .usual) { self.nature = nature }
 
         func run(_ words: [String]) async throws -> ExternalCommandResult {
             let line = words.joined(separator: " ")
             asked.withLock { $0.append(line) }
-            if refuses { return try await ExternalCommand("/bin/sh", ["-c", "echo refused; exit 1"]).run() }
-            if line.hasPrefix("start") { isRunning.withLock { $0 = true } }
-            if line.contains("--now") { isRunning.withLock { $0 = false } }
-            let succeeds = !line.hasPrefix("is-active") || isRunning.withLock { $0 }
-            return try await ExternalCommand("/bin/sh", ["-c", succeeds ? "exit 0" : "exit 3"]).run()
+            if nature == .refusing { return try await answer("refused", 1) }
+            if line.hasPrefix("start") {
+                if nature == .failing {
+                    properties.withLock {
+                        $0 = "ActiveState=activating\nSubState=auto-restart\nStatusText=wrong settings: a = b"
+                    }
+                    return try await answer("Job for pipectl.service failed.", 1)
+                }
+                properties.withLock { $0 = "ActiveState=active\nSubState=running" }
+            }
+            if line.contains("--now") { properties.withLock { $0 = "ActiveState=inactive\nSubState=dead" } }
+            return try await answer(line.hasPrefix("show") ? properties.withLock { $0 } : "", 0)
+        }
+
+        private func answer(_ text: String, _ code: Int) async throws -> ExternalCommandResult {
+            try await ExternalCommand("/bin/sh", ["-c", "echo \"$1\"; exit $2", "sh", text, "\(code)"]).run()
         }
 
         func take() -> [String] {
@@ -110,12 +123,16 @@ import Testing
         let first = installation(file(.user), at: path, manager)
         try await first.install()
         #expect(
-            manager.take() == ["daemon-reload", "is-active --quiet pipectl", "enable --quiet pipectl", "start pipectl"])
-        #expect(try await first.status() == .init(path: path, isInstalled: true, isCurrent: true, isRunning: true))
+            manager.take() == [
+                "daemon-reload", "show --property=ActiveState,SubState,StatusText pipectl", "enable --quiet pipectl",
+                "start pipectl",
+            ])
+        #expect(try await first.status() == .init(path: path, isInstalled: true, isCurrent: true, activity: .running))
 
         _ = manager.take()
         try await first.install()
-        #expect(manager.take() == ["is-active --quiet pipectl", "enable --quiet pipectl"])
+        #expect(
+            manager.take() == ["show --property=ActiveState,SubState,StatusText pipectl", "enable --quiet pipectl"])
 
         var moved = file(.user)
         moved.executable = "/opt/pipectl/bin/pipectl"
@@ -144,8 +161,65 @@ import Testing
 
     @Test(.timeLimit(.minutes(1))) func `a manager that refuses is an error`() async throws {
         let room = try TemporaryFolder()
-        let service = installation(file(.user), at: "\(room.path)/pipectl.service", Manager(refuses: true))
+        let service = installation(file(.user), at: "\(room.path)/pipectl.service", Manager(.refusing))
         let problem = await #expect(throws: ServiceProblem.self) { try await service.install() }
         #expect(problem?.code == .refused)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a service that ends at once is an error with its last words`() async throws {
+        let room = try TemporaryFolder()
+        let service = installation(file(.user), at: "\(room.path)/pipectl.service", Manager(.failing))
+        let problem = await #expect(throws: ServiceProblem.self) { try await service.install() }
+        #expect(problem?.code == .doesNotStart)
+        #expect(problem?.description.contains("wrong settings: a = b") == true)
+        let status = try await service.status()
+        #expect(status.activity == .failed)
+        #expect(status.reason == "wrong settings: a = b")
+    }
+
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            ("active", "running", ServiceInstallation.Activity.running), ("reloading", "reload", .running),
+            ("activating", "start", .starting), ("activating", "auto-restart", .failed),
+            ("activating", "auto-restart-queued", .failed), ("deactivating", "stop-sigterm", .stopping),
+            ("failed", "failed", .failed), ("inactive", "dead", .stopped),
+        ])
+    func `what systemd says of the service`(active: String, sub: String, activity: ServiceInstallation.Activity)
+        async throws
+    {
+        let room = try TemporaryFolder()
+        let manager = Manager()
+        let service = installation(file(.user), at: "\(room.path)/pipectl.service", manager)
+        try await service.install()
+        manager.properties.withLock { $0 = "SubState=\(sub)\nActiveState=\(active)" }
+        #expect(try await service.status().activity == activity)
+    }
+
+    // MARK: Readiness
+
+    #if os(Linux)
+        @Test(.timeLimit(.minutes(1))) func `systemd hears that the service is ready`() throws {
+            let room = try TemporaryFolder()
+            let path = "\(room.path)/notify"
+            let number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+            defer { close(number) }
+            #expect(UnixAddress.with(path) { bind(number, $0, $1) } == 0)
+            let notice = try #require(ServiceNotice(environment: ["NOTIFY_SOCKET": path]))
+            notice.ready()
+            notice.failed("wrong settings\nTwo lines.")
+            for message in ["READY=1", "STATUS=wrong settings"] {
+                var bytes = [UInt8](repeating: 0, count: 64)
+                let count = recv(number, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+                #expect(String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self) == message)
+            }
+        }
+    #endif
+
+    @Test func `only a service of systemd says that it is ready`() {
+        #expect(ServiceNotice(environment: [:]) == nil)
+        #expect(ServiceNotice(environment: ["NOTIFY_SOCKET": "vsock:2:1"]) == nil)
+        // Nobody listens there: nothing happens.
+        ServiceNotice(environment: ["NOTIFY_SOCKET": "/nowhere/notify"])?.ready()
     }
 }

@@ -88,7 +88,7 @@ package struct ServiceFile: Sendable, Equatable {
     }
 
     private var serviceSection: String {
-        var lines = ["[Service]"]
+        var lines = ["[Service]", "Type=notify"]
         if manager == .system { lines.append("User=\(account)") }
         if isPackaged { lines.append("StateDirectory=pipectl") }
         if isPackaged { lines.append("StateDirectoryMode=0700") }
@@ -101,7 +101,9 @@ package struct ServiceFile: Sendable, Equatable {
             lines.append("Environment=PIPECTL_CONFIG=/etc/pipectl/config.json")
             lines.append("EnvironmentFile=-/etc/pipectl/environment")
         }
-        lines += ["ExecStart=\(Self.word(executable)) watch", "Restart=always"]
+        lines += [
+            "ExecStart=\(Self.word(executable)) watch", "TimeoutStartSec=infinity", "Restart=always", "RestartSec=5",
+        ]
         return lines.joined(separator: "\n")
     }
 

@@ -63,7 +63,7 @@ package struct ServiceInstallation: Sendable {
             say("wrote \(path)")
         }
         guard file.manager == .launchd else { return try await startUnit(isSame: isSame) }
-        if isSame, try await isActive() { return say("the service runs") }
+        if isSame, try await condition().0 == .running { return say("the service runs") }
         // A service that launchd has loaded keeps its old file until it is booted out.
         _ = try await manager(["bootout", "\(Self.domain)/\(ServiceFile.label)"])
         try await order(["bootstrap", Self.domain, path])
@@ -71,11 +71,21 @@ package struct ServiceInstallation: Sendable {
 
     private func startUnit(isSame: Bool) async throws {
         if !isSame { try await order(["daemon-reload"]) }
-        let isRunning = try await isActive()
+        let isRunning = try await condition().0 == .running
         try await order(["enable", "--quiet", ServiceFile.name])
         if isSame, isRunning { return say("the service runs") }
         // The restart waits for runs that go on, so it is not waited for.
-        try await order(isRunning ? ["--no-block", "restart", ServiceFile.name] : ["start", ServiceFile.name])
+        if isRunning { return try await order(["--no-block", "restart", ServiceFile.name]) }
+        do { try await order(["start", ServiceFile.name]) } catch {
+            let (activity, reason) = try await condition()
+            guard activity == .failed else { throw error }
+            throw ServiceProblem(
+                .doesNotStart,
+                """
+                the service ended at once: \(reason ?? "`\(file.manager.logCommand)` says why")
+                  systemd starts it again every 5 s, so it runs when that is corrected.
+                """)
+        }
     }
 
     /// Stops the service, lets its runs end, and removes the file. The state folder stays.
@@ -104,23 +114,44 @@ package struct ServiceInstallation: Sendable {
         package var isInstalled: Bool
         /// Whether it is what this pipectl would write.
         package var isCurrent: Bool
-        /// Whether its process runs.
-        package var isRunning: Bool
+        package var activity: Activity
+        /// Why it failed, in the service's own words.
+        package var reason: String?
+    }
+
+    /// What the service does.
+    package enum Activity: String, Sendable, Codable {
+        /// It answers commands.
+        case running
+        case starting
+        /// It lets its runs end.
+        case stopping
+        /// It ended with an error; it may be tried again.
+        case failed
+        case stopped
     }
 
     package func status() async throws -> Status {
         let text = present
+        let (activity, reason) = text == nil ? (.stopped, nil) : try await condition()
         return Status(
-            path: path, isInstalled: text != nil, isCurrent: text == file.text,
-            isRunning: text == nil ? false : try await isActive())
+            path: path, isInstalled: text != nil, isCurrent: text == file.text, activity: activity, reason: reason)
     }
 
-    private func isActive() async throws -> Bool {
+    /// What the service does, and why it failed if it did and said so.
+    private func condition() async throws -> (Activity, reason: String?) {
         guard file.manager == .launchd else {
-            return try await manager(["is-active", "--quiet", ServiceFile.name]).succeeded
+            let shown = try await manager(["show", "--property=ActiveState,SubState,StatusText", ServiceFile.name])
+            var properties: [Substring: String] = [:]
+            for line in shown.text.split(separator: "\n") {
+                let parts = line.split(separator: "=", maxSplits: 1)
+                if parts.count == 2 { properties[parts[0]] = String(parts[1]) }
+            }
+            let activity = Activity(state: properties["ActiveState"], detail: properties["SubState"])
+            return (activity, activity == .failed ? properties["StatusText"] : nil)
         }
         let printed = try await manager(["print", "\(Self.domain)/\(ServiceFile.label)"])
-        return printed.succeeded && printed.text.contains("state = running")
+        return (printed.succeeded && printed.text.contains("state = running") ? .running : .stopped, nil)
     }
 
     private func order(_ words: [String]) async throws {
@@ -137,6 +168,34 @@ package struct ServiceInstallation: Sendable {
     private static var domain: String { "gui/\(getuid())" }
 }
 
+extension ServiceInstallation.Activity {
+    /// What the service does, as in "the service …".
+    package var inWords: String {
+        switch self {
+        case .running: "runs"
+        case .starting: "starts"
+        case .stopping: "stops, when its runs have ended"
+        case .failed: "failed"
+        case .stopped: "does not run"
+        }
+    }
+
+    /// - Parameters:
+    ///   - state: systemd's `ActiveState` of the unit: systemctl(1).
+    ///   - detail: Its `SubState`.
+    fileprivate init(state: String?, detail: String?) {
+        self =
+            switch state {
+            case "active", "reloading": .running
+            // Between two attempts it is none that starts.
+            case "activating": detail?.hasPrefix("auto-restart") == true ? .failed : .starting
+            case "deactivating": .stopping
+            case "failed": .failed
+            default: .stopped
+            }
+    }
+}
+
 extension ServiceFile.Manager {
     /// The manager's command, as a person would start it.
     package var command: String {
@@ -144,6 +203,15 @@ extension ServiceFile.Manager {
         case .system: "systemctl"
         case .user: "systemctl --user"
         case .launchd: "launchctl"
+        }
+    }
+
+    /// The command that shows what the service has said.
+    package var logCommand: String {
+        switch self {
+        case .system: "journalctl -e -u \(ServiceFile.name)"
+        case .user: "journalctl --user -e -u \(ServiceFile.name)"
+        case .launchd: "tail ~/Library/Logs/pipectl.log"
         }
     }
 
@@ -166,6 +234,8 @@ package struct ServiceProblem: Error, Sendable, CustomStringConvertible {
         package static let notWritable = Code(rawValue: "not writable")
         /// systemd or launchd refused.
         package static let refused = Code(rawValue: "refused")
+        /// It was started, and ended at once.
+        package static let doesNotStart = Code(rawValue: "does not start")
         /// A value would break the file.
         package static let unusableValue = Code(rawValue: "unusable value")
     }

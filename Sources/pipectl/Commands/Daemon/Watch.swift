@@ -7,6 +7,7 @@ import CommandHelp
 import Engine
 import Foundation
 import Logging
+import ProjectSetup
 import Results
 import Settings
 import ServiceLifecycle
@@ -46,6 +47,13 @@ struct Watch: AsyncParsableCommand {
     }
 
     func run() async throws {
+        do { try await watch() } catch {
+            ServiceNotice()?.failed((error as? CommandEnd)?.message ?? "\(error)")
+            throw error
+        }
+    }
+
+    private func watch() async throws {
         let folder = try state.folder()
         let settings = try DeclaredSettings.resolve(in: folder, config: daemonOptions.config, flags: given)
         let watched = try settings.watched(repositories)
@@ -122,6 +130,7 @@ struct DaemonService: Service {
 
     func run() async throws {
         try await daemon.serve {
+            ServiceNotice()?.ready()
             log.notice("pipectl \(Version.text) is watching; `pipectl status` asks it", metadata: .code(.watching))
         }
     }

@@ -6,13 +6,14 @@ import TerminalText
 struct ServiceStatus: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Says whether the service is installed, and whether it runs.",
-        discussion: "Exits with 3 if it is not installed or does not run.")
+        discussion: "Exits with 3 if it is not installed or does not answer commands.")
 
     @OptionGroup var service: ServiceOptions
     @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
-        let status = try await service.installation(of: service.file(isNew: false)).status()
+        let file = try await service.file(isNew: false)
+        let status = try await service.installation(of: file).status()
         if json {
             try JSONOutput.print(status)
         } else {
@@ -20,9 +21,12 @@ struct ServiceStatus: AsyncParsableCommand {
             Terminal.print(
                 !status.isInstalled
                     ? "not installed: \(path) is not there; `pipectl service install` writes it"
-                    : "\(status.isRunning ? "runs" : "does not run"): \(path)"
+                    : "\(status.activity.inWords): \(path)"
                         + (status.isCurrent ? "" : ", which another version or other options wrote"))
+            if status.activity == .failed {
+                Terminal.print(TerminalText.name(status.reason ?? "`\(file.manager.logCommand)` says why"))
+            }
         }
-        if !status.isRunning { throw CommandEnd(code: 3, message: nil) }
+        if status.activity != .running { throw CommandEnd(code: 3, message: nil) }
     }
 }
