@@ -107,12 +107,13 @@ extension PageViews {
                 entry += "<p><a href=\"\(address)\" rel=\"noreferrer\">\(address)</a></p>\n"
             }
             guard let install = publication.install else { return entry }
-            // Of apps that are installed over the air it is a page for the device.
-            entry +=
-                install.hasPrefix("https://")
-                ? "<p><a href=\"\(install)\" rel=\"noreferrer\">Install it on this device</a></p>\n"
-                : "<p><code class=\"all\">\(install)</code></p>\n"
-            return entry
+            // Of apps it is a page for the device.
+            guard install.hasPrefix("https://") else {
+                return entry + "<p><code class=\"all\">\(install)</code></p>\n"
+            }
+            entry += "<p><a href=\"\(install)\" rel=\"noreferrer\">Install it on this device</a></p>\n"
+            guard let code = QRCode(install) else { return entry }
+            return entry + "<p class=\"quiet\">On another device, point its camera here:</p>\n<p>\(code.svg)</p>\n"
         }
     }
 

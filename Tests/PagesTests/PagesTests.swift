@@ -368,6 +368,27 @@ extension PageResponse {
         #expect(!page.contains("<b>TestFlight"))
     }
 
+    @Test(arguments: [
+        ("https://apps.example.com/<i>/install.html", true), ("apt install hello", false),
+        ("javascript:alert(1)", false),
+    ])
+    func `an app is installed on this device by its link, and on another by its QR code`(
+        install: String, isLink: Bool
+    ) throws {
+        var release = ReleaseRecord(
+            repository: "alpha", version: ReleaseVersion(version: "1.2.0", buildNumber: 7, tag: "v1.2.0"),
+            commit: Sample.commit(6), tree: "", committedAt: Sample.start, workflow: "release", run: 3,
+            madeAt: Sample.start, state: .published, notes: "", files: [])
+        release.publications = [
+            PublicationRecord(
+                step: "store", destination: "in a folder", state: .released, install: install, updatedAt: Sample.start)
+        ]
+        let text = PageViews.publications(release).text
+        #expect(text.contains("<a href=") == isLink)
+        #expect(text.contains("<svg") == isLink)
+        #expect(!text.contains("<i>"))
+    }
+
     @Test func `a push shows what its runs found that the target has not`() async throws {
         let box = try await Box()
         box.state.withLock {

@@ -1,5 +1,7 @@
 import Foundation
+import PageMarkup
 import Pipeline
+import Reports
 
 /// What installs an ad hoc build on a device without a store: the manifest that iOS reads, and a page with the link to it.
 ///
@@ -55,7 +57,7 @@ struct OverTheAirPage: Sendable {
     /// Without scripts, and without anything from elsewhere.
     var page: Data {
         let title = Self.escaped("\(plan.title) \(version)")
-        let code = QRCode(link)?.svg ?? ""
+        let code = QRCode(link)?.svg.text ?? ""
         return Data(
             """
             <!DOCTYPE html>

@@ -1,4 +1,5 @@
 import Foundation
+import PageMarkup
 import Pipeline
 import TestBasics
 import Testing

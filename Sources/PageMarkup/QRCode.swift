@@ -1,11 +1,13 @@
+package import Reports
+
 /// A QR code of a short text: bytes, with error correction of level M.
 ///
 /// Source: ISO/IEC 18004, versions 1 to 20.
-struct QRCode: Sendable, Equatable {
+package struct QRCode: Sendable, Equatable {
     /// The modules on each side.
-    let size: Int
+    package let size: Int
     /// By row; true is dark.
-    private(set) var modules: [[Bool]]
+    package private(set) var modules: [[Bool]]
     /// Which modules have a fixed meaning and are not masked.
     private var isFixed: [[Bool]]
     private let version: Int
@@ -15,7 +17,7 @@ struct QRCode: Sendable, Equatable {
     private static let blocks = [1, 1, 1, 2, 2, 4, 4, 4, 5, 5, 5, 8, 9, 9, 10, 10, 11, 13, 14, 16]
 
     /// - Returns: Nil for a text of more than some 660 bytes.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard let version = (1...Self.blocks.count).first(where: { Self.room($0) >= bytes.count }) else { return nil }
         self.version = version
@@ -271,14 +273,16 @@ struct QRCode: Sendable, Equatable {
     // MARK: Form
 
     /// As SVG, with the margin that readers need.
-    var svg: String {
+    package var svg: HTML {
         let side = size + 8
         var path = ""
         for row in 0..<size {
             for column in 0..<size where modules[row][column] { path += "M\(column + 4) \(row + 4)h1v1h-1z" }
         }
-        return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(side) \(side)\" role=\"img\" "
-            + "aria-label=\"QR code of the link\"><path fill=\"#fff\" d=\"M0 0h\(side)v\(side)H0z\"/>"
-            + "<path d=\"\(path)\"/></svg>"
+        return HTML(
+            trusted:
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(side) \(side)\" width=\"160\" height=\"160\" "
+                + "role=\"img\" aria-label=\"QR code of the link\"><path fill=\"#fff\" d=\"M0 0h\(side)v\(side)H0z\"/>"
+                + "<path d=\"\(path)\"/></svg>")
     }
 }
