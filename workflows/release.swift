@@ -10,13 +10,13 @@ let release = Workflow("release", on: .merge(into: "main")) {
     let tests = areaTests(needs: buildTests)
 
     // Builds for release, and packs it with sorted entries, without owners, dated by the commit.
-    let package = Step("package", needs: tests, run: "script/package")
+    let package = Step("package", needs: tests, run: "script/package --url '@ADDRESS@/releases/download/@TAG@'")
         .timeout(.hours(3))
         .idempotent()
-        .artifacts("dist/*.tar.gz", "dist/*.deb")
+        .artifacts("dist/*.tar.gz", "dist/*.deb", "dist/pipectl.rb")
     let version = Release(
         version: .file("Sources/Results/Runs/Report+Machine.swift"), files: "dist/*", needs: package
-    ).signed(with: "SIGNING_KEY")
+    ).formula("pipectl.rb").signed(with: "SIGNING_KEY")
     let gate = Step.approval("publish it", needs: version.step)
     Step.publish("at the forge", version, needs: gate, to: .forge())
 }

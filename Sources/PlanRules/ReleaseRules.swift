@@ -40,6 +40,9 @@ struct UsableReleases: PlanRule {
                 report(step.name, "an app that is installed over the air has an identifier and a title; write both")
             }
         }
+        if let formula = release.formula, !formula.hasSuffix(".rb") || formula.contains("/") {
+            report(step.name, "\"\(formula)\" is no formula; name a file of the release that ends in .rb, without folders")
+        }
         switch release.version {
         case .tag: break
         case .file(let path):

@@ -55,6 +55,12 @@ struct ReleasePlanTests {
         #expect(plan([build, release.step]).validate().count == problems)
     }
 
+    @Test(arguments: [("hello.rb", 0), ("hello", 1), ("Formula/hello.rb", 1)])
+    func `a formula is a file of the release`(name: String, problems: Int) {
+        let release = Release(version: .counted("1"), needs: build).formula(name)
+        #expect(plan([build, release.step]).validate().count == problems)
+    }
+
     @Test func `a release refuses the modifiers of commands`() {
         let release = Release(version: .counted("1"), needs: build)
         for step in [release.step.network(.allowed), release.step.artifacts("x"), release.step.allowFailure()] {

@@ -49,7 +49,7 @@ struct ReleaseMaker {
             throw DeliveryProblem(
                 .conflict,
                 "version \(version) is the one of commit \(made.commit.prefix(10)), which run \(made.run) of "
-                    + "\(made.workflow) released: raise the version")
+                    + "\(made.workflow) made: raise the version")
         }
         return made
     }
@@ -58,10 +58,10 @@ struct ReleaseMaker {
         _ plan: ReleasePlan, _ order: ReleaseOrder, say: @escaping @Sendable (String) -> Void
     ) async throws -> ReleaseRecord {
         let version = basis.version
-        let files = try chosen(plan, order)
+        let address = try await service.sources.address(basis)
+        let files = try await filled(try chosen(plan, order), plan, order, address)
         let signers = try Signers(plan.signatures, order.secrets)
         let notes = ReleaseNotes.text(try await service.sources.landed(basis))
-        let address = try await service.sources.address(basis)
         let sides = ReleaseSides(
             basis: basis, repository: address ?? basis.repository, plan: plan, order: order, sources: service.sources)
         let path = service.folders.folder(of: version.version, commit: basis.commit, repository: basis.repository)
@@ -81,10 +81,11 @@ struct ReleaseMaker {
             return try ReleaseFolders.files(in: path)
         }
         for file in kept { say("\(file.sha256)  \(file.name)  \(Figures.grouped(file.bytes)) bytes") }
-        let record = ReleaseRecord(
+        var record = ReleaseRecord(
             repository: basis.repository, address: address, version: version, commit: basis.commit, tree: basis.tree,
             committedAt: basis.committedAt, workflow: basis.workflow, run: basis.run, madeAt: Date(), notes: notes,
             files: kept.map { ReleaseRecord.File(name: $0.name, bytes: $0.bytes, sha256: $0.sha256) })
+        record.keys = signers.keys.map(\.publicKey.id.description)
         guard let release = try await service.index.addRelease(record), release.run == record.run else {
             throw DeliveryProblem(.machine, "\(version.version) could not be recorded: run the step again")
         }
@@ -127,6 +128,17 @@ struct ReleaseMaker {
                     + "declare them with .artifacts(…)")
         }
         return files
+    }
+
+    /// The files with what only the release knows in its formula.
+    private func filled(
+        _ files: [ReleaseFile], _ plan: ReleasePlan, _ order: ReleaseOrder, _ address: String?
+    ) async throws -> [ReleaseFile] {
+        guard let name = plan.formula else { return files }
+        let formula = ReleaseFormula(
+            name: name, version: basis.version.version, tag: basis.version.tag, address: address)
+        let folder = order.folder
+        return try await offThread { try formula.fill(in: files, folder: folder) }
     }
 
     /// The files of the release as artifacts of the step, for the run's report.

@@ -10,6 +10,8 @@ public struct ReleasePlan: Sendable, Equatable, Codable {
     public var bills: [BillOfMaterials] = []
     /// How an ad hoc build is installed; nil: it has none.
     public var overTheAir: OverTheAir?
+    /// The file that is a Homebrew formula to be filled in; nil: there is none.
+    public var formula: String?
 
     /// A release without signatures and bills of materials.
     public init(version: VersionRule, files: [String] = []) {

@@ -70,6 +70,17 @@ public struct Release: Sendable {
         with { _, plan in plan.overTheAir = OverTheAir(app: app, title: title, address: address) }
     }
 
+    /// Fills in the Homebrew formula among the release's files: `@VERSION@`, `@TAG@`, `@ADDRESS@` (the repository's, as in
+    /// `https://HOST/OWNER/NAME`) and `@SHA256 FILE@` become those of the release.
+    ///
+    /// ```swift
+    /// let version = Release(version: .tag(), needs: build).formula("hello.rb").signed(with: "SIGNING_KEY")
+    /// Step.publish("for brew", version, to: .homebrew(tap: "https://github.com/acme/homebrew-tap", formula: "hello.rb"))
+    /// ```
+    ///
+    /// - Parameter file: The file's name, without folders. Its class is named like it, as Homebrew wants it.
+    public func formula(_ file: String) -> Release { with { _, plan in plan.formula = file } }
+
     private func with(_ change: (inout PlannedStep, inout ReleasePlan) -> Void) -> Release {
         var step = step
         guard case .release(var plan) = step.planned.action else { return self }

@@ -37,6 +37,8 @@ public struct ReleaseRecord: Sendable, Equatable, Codable {
     public var notes: String
     /// By name.
     public var files: [File]
+    /// The ids of the keys that signed the files; nil in releases that were made before they were noted.
+    public var keys: [String]?
     /// Why it was withdrawn.
     public var reason: String?
     /// Where it was published, by the name of the step.
