@@ -21,6 +21,14 @@ struct ReleaseSeal {
     @discardableResult
     func seal(with signers: Signers, say: @Sendable (String) -> Void) async throws -> ReleaseRecord {
         guard release.state == .draft else { return release }
+        let keys = signers.keys.map(\.publicKey.id.description)
+        if let made = release.keys, made != keys {
+            throw DeliveryProblem(
+                .conflict,
+                "the files of \(release.version) are signed with \(Self.named(made)), and the secrets have "
+                    + "\(Self.named(keys)) now: set the secrets as they were until it is published, or raise the version"
+            )
+        }
         let lock = try await offThread { [service, release] in
             try service.folders.path(of: .release, release.repository)
         }
@@ -30,6 +38,10 @@ struct ReleaseSeal {
             }
             return try await seal(now, signers, say)
         }
+    }
+
+    private static func named(_ keys: [String]) -> String {
+        keys.isEmpty ? "no key" : "key " + keys.joined(separator: " and ")
     }
 
     private func seal(

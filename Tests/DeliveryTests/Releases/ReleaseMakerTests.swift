@@ -350,6 +350,19 @@ struct ReleaseMakerTests {
         #expect(try bench.files().contains("release.json"))
     }
 
+    @Test func `a release whose files another key has signed is not sealed`() async throws {
+        var bench = try await Bench()
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        #expect(try await bench.index.release("1.0", of: "app")?.keys == [bench.key.publicKey.id.description])
+        bench.secret = PrivateKey(new: .ed25519).pem
+        let failure = await #expect(throws: ReleaseFailure.self) { _ = try await bench.perform(2) }
+        #expect(failure?.isOfMachine == false)
+        #expect(try await bench.index.release("1.0", of: "app")?.state == .draft)
+        bench.secret = nil
+        _ = try await bench.perform(2)
+        #expect(try await bench.index.release("1.0", of: "app")?.state == .published)
+    }
+
     @Test(.timeLimit(.minutes(2)), .enabled(if: succeeds(["openssl", "version"])))
     func `a command signs, whose key never is in this process, and one with another key is refused`() async throws {
         var bench = try await Bench(publishes: false)
