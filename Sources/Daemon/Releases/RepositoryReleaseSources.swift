@@ -29,13 +29,14 @@ struct RepositoryReleaseSources: ReleaseSources {
     func landed(_ basis: ReleaseBasis) async throws -> [LandedNote] {
         let repository = try await repositories.repository(named: basis.repository)
         let rules = try await repositories.rules(for: repository).changeRefs
-        let earlier = try await index.versions(of: basis.repository, limit: 50).filter { $0.state != .yanked }
+        let earlier = try await index.versions(of: basis.repository, limit: 500).filter(basis.follows)
         let (tag, commit) = (basis.lastTag, basis.commit)
         // Their branches may be gone.
         let before = try await index.newestChanges(of: basis.repository, limit: 2_000).filter { $0.state == .landed }
-        let found = try await withRepository(at: repository.gitDirectory) { git in
+        let (line, found) = try await withRepository(at: repository.gitDirectory) { git in
             let new = try git.resolve(commit)
             let old = try Self.previous(earlier.map(\.commit), tag: tag, before: new, in: git)
+            let line = try old.map { try git.log(from: new, excluding: [$0], limit: 1_000, firstParent: true) } ?? []
             var heads = try git.snapshot().refs.compactMap { ref, head -> ChangeHead? in
                 if case .change(let name) = rules.kind(of: ref) { ChangeHead(name: name, head: head) } else { nil }
             }
@@ -46,9 +47,9 @@ struct RepositoryReleaseSources: ReleaseSources {
                 }
                 return ChangeHead(name: change.name, head: head)
             }
-            return heads.isEmpty ? nil : try Landings.draft(heads, in: git, from: old, to: new)
+            return (line, heads.isEmpty ? nil : try Landings.draft(heads, in: git, from: old, to: new))
         }
-        guard let draft = found else { return [] }
+        guard let draft = found else { return Self.notes(of: line, without: []) }
         let merger = try await ChangeMerger.find()
         let confirmed = try await merger.confirmed(
             draft.questions, objects: repository.gitDirectory, scratch: ChangeMerger.scratchFolder(repository.store))
@@ -65,7 +66,7 @@ struct RepositoryReleaseSources: ReleaseSources {
             fixed[landing.change] = task.title
         }
         let fixes = fixed
-        return try await withRepository(at: repository.gitDirectory) { git in
+        let notes = try await withRepository(at: repository.gitDirectory) { git in
             landings.map { landing in
                 let head = try? git.commit(landing.head)
                 let messages = Self.messages(of: landing, in: git)
@@ -74,6 +75,18 @@ struct RepositoryReleaseSources: ReleaseSources {
                     author: named[landing.change]?.author ?? head?.author.name ?? "",
                     issues: ReleaseNotes.issues(in: messages.joined(separator: "\n")), fixes: fixes[landing.change])
             }
+        }
+        // Of a change that landed as several commits, it is not known which ones they are.
+        let isOneEach = landings.allSatisfy { [.merge, .squash, .inside].contains($0.how) }
+        return notes + (isOneEach ? Self.notes(of: line, without: Set(landings.map(\.commit))) : [])
+    }
+
+    /// What was pushed to the branch itself, oldest first.
+    private static func notes(of line: [Commit], without landed: Set<OID>) -> [LandedNote] {
+        line.reversed().filter { !landed.contains($0.id) }.map { commit in
+            LandedNote(
+                change: "commit \(commit.id.hex.prefix(10))", title: commit.summary, author: commit.author.name,
+                issues: ReleaseNotes.issues(in: commit.message))
         }
     }
 

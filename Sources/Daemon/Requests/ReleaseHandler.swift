@@ -58,6 +58,12 @@ struct ReleaseHandler: Sendable {
             throw RequestError(.usage, "notes take at most \(Figures.grouped(Self.longestNotes)) bytes; shorten them")
         }
         guard !notes.utf8.contains(0) else { throw RequestError(.usage, "notes can't contain a NUL byte") }
+        if let (run, approval) = try await lastApproval(of: release) {
+            throw RequestError(
+                .usage,
+                "release \(release.version) was \(approval.inWords), with the notes that it has; to change them, "
+                    + "`pipectl cancel \(run)`, and run the workflow again after that")
+        }
         guard try await index.setNotes(notes, of: release.version, in: release.repository) else {
             throw RequestError(
                 .usage,
@@ -69,6 +75,20 @@ struct ReleaseHandler: Sendable {
             "\(release.repository): \(caller.name) wrote the notes of release \(release.version)",
             metadata: .code(.releaseNotes, run: release.run, repository: release.repository))
         return .wroteNotes(version: release.version)
+    }
+
+    /// The run that publishes the release next, and the approval with which it may; nil while none is given, or another
+    /// one is still asked for.
+    private func lastApproval(of release: ReleaseRecord) async throws -> (RunID, Approval)? {
+        let filter = RunFilter(
+            repository: release.repository, workflow: release.workflow, commitPrefix: release.commit,
+            states: [.running])
+        for run in try await index.runs(filter) {
+            let asked = try await index.approvals(of: run.id).filter { $0.askedAt >= release.madeAt }
+            if asked.contains(where: { $0.decision == nil }) { continue }
+            if let last = asked.last(where: { $0.decision == .approved }) { return (run.id, last) }
+        }
+        return nil
     }
 
     private func yank(

@@ -1,6 +1,7 @@
 package import Foundation
 package import Pipeline
 package import Results
+import Signing
 
 /// What is known of a run that makes or publishes a release, before its steps run.
 package struct ReleaseBasis: Sendable {
@@ -50,11 +51,23 @@ package struct ReleaseBasis: Sendable {
     }
 }
 
+extension ReleaseBasis {
+    /// Whether users of this release may have had an earlier one, so that its notes begin there.
+    ///
+    /// A candidate is not what the users of a version had, and nobody had a release that was never published.
+    package func follows(_ earlier: ReleaseRecord) -> Bool {
+        guard earlier.state != .yanked, earlier.workflow == workflow else { return false }
+        if plan.publishes, !earlier.publications.contains(where: { $0.state != .begun }) { return false }
+        let (new, old) = (OrderedVersion(version.version), OrderedVersion(earlier.version))
+        return new?.isPreRelease == true || old?.isPreRelease != true
+    }
+}
+
 /// What a repository says about a release's commit.
 package protocol ReleaseSources: Sendable {
     /// The repository's address for people, as in `https://HOST/OWNER/NAME`; nil if it is on this machine only.
     func address(_ basis: ReleaseBasis) async throws -> String?
-    /// The changes that landed since the release before, oldest first.
+    /// The changes that landed since the release before, then what was pushed without one; each oldest first.
     func landed(_ basis: ReleaseBasis) async throws -> [LandedNote]
     /// The content of a file of the tested commit; nil if there is none, or if it is larger than 16 MiB.
     func file(_ path: String, _ basis: ReleaseBasis) async throws -> Data?
@@ -62,7 +75,7 @@ package protocol ReleaseSources: Sendable {
 
 /// A change that landed, as release notes tell it. All text is the author's.
 package struct LandedNote: Sendable, Equatable {
-    /// Its number, or its branch.
+    /// Its number, or its branch; of a commit that was pushed without a change, `commit` and its id.
     package var change: String
     package var title: String
     package var author: String

@@ -16,7 +16,7 @@ package enum ReleaseNotes {
             }
             text += line
         }
-        return text.isEmpty ? "No changes since the release before.\n" : text
+        return text.isEmpty ? "No changes are known.\n" : text
     }
 
     private static func line(_ note: LandedNote) -> String {

@@ -21,6 +21,9 @@ package struct OrderedVersion: Sendable, Comparable, CustomStringConvertible {
         guard !preRelease.contains(where: \.isEmpty) else { return nil }
     }
 
+    /// Whether it is made before a version for everybody, such as 1.0-beta.
+    package var isPreRelease: Bool { !preRelease.isEmpty }
+
     private static func number(_ text: Substring) -> Int? {
         (1...9).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
     }

@@ -56,15 +56,61 @@ import Watching
             _ = try await repository.git("branch", "-q", "-D", "greet")
             let merge = try await repository.git("rev-parse", "HEAD").trimmingCharacters(in: .whitespacesAndNewlines)
             let basis = ground.basis(merge, lastTag: "v0.9")
-            #expect(try await ground.sources.landed(basis).isEmpty, "nobody knows the change")
+            let unknown = try await ground.sources.landed(basis).map(\.title)
+            #expect(unknown == ["Beside, for #99", "Merge greet"], "nobody knows the change")
             try await ground.index.setChange(
                 ChangeRecord(
                     name: "greet", target: "main", head: head, targetCommit: nil, state: .landed, title: "Greet",
                     author: "ada", landedCommit: merge, recognition: .merge),
                 of: ground.name)
             let notes = try await ground.sources.landed(basis)
-            #expect(notes.map(\.change) == ["greet"])
-            #expect(notes.map { $0.issues.sorted() } == [[7, 12]])
+            #expect(notes.map(\.title) == ["Greet twice", "Beside, for #99"])
+            #expect(notes.first?.change == "greet")
+            #expect(notes.map { $0.issues.sorted() } == [[7, 12], [99]])
+            #expect(
+                try await ground.sources.landed(ground.basis(merge)).map(\.change) == ["greet"], "of the first release")
+        }
+    }
+
+    /// What a release before was, and whether the next one's notes begin after it.
+    struct Earlier: Sendable {
+        var version = "0.9"
+        var workflow = "release"
+        var state = ReleaseRecord.State.published
+        var publications = [PublicationRecord.State.released]
+        var counts: Bool
+    }
+
+    @Test(arguments: [
+        Earlier(counts: true), Earlier(publications: [.begun], counts: false), Earlier(publications: [], counts: false),
+        Earlier(publications: [.begun, .processing], counts: true), Earlier(version: "1.0-rc.1", counts: false),
+        Earlier(workflow: "nightly", counts: false), Earlier(state: .yanked, counts: false),
+    ])
+    func `notes begin after the last release that its users had`(earlier: Earlier) async throws {
+        try await withTemporaryFolder { folder in
+            let ground = try await Ground(in: folder)
+            let build = Step("build", run: "make")
+            let release = Release(version: .tag(), needs: build)
+            var basis = ground.basis("c")
+            basis.plan = Plan(
+                workflow: "release",
+                steps: [build, release.step, Step.publish("out", release, to: .folder("/x"))].map(\.planned))
+            var record = ReleaseRecord(
+                repository: ground.name,
+                version: ReleaseVersion(version: earlier.version, buildNumber: 3, tag: "v\(earlier.version)"),
+                commit: "b", tree: "", committedAt: Date(timeIntervalSince1970: 50), workflow: earlier.workflow, run: 1,
+                madeAt: Date(timeIntervalSince1970: 60), state: earlier.state, notes: "", files: [])
+            record.publications = earlier.publications.map {
+                PublicationRecord(
+                    step: "out", destination: "in a folder", state: $0, address: nil, install: nil, updatedAt: Date())
+            }
+            #expect(basis.follows(record) == earlier.counts)
+            // The users of a candidate had the one before.
+            basis.version.version = "1.0-rc.2"
+            #expect(basis.follows(record) == (earlier.counts || earlier.version == "1.0-rc.1"))
+            // Without a step that publishes, a person takes the files.
+            basis.plan.steps.removeLast()
+            if earlier.workflow == "release", earlier.state != .yanked { #expect(basis.follows(record)) }
         }
     }
 
