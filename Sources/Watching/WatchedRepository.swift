@@ -76,11 +76,23 @@ public struct WatchedRepository: Sendable, Equatable {
             let own = try Repository.create(bareAt: store, borrowing: watched.gitDirectory)
             own.forgetTorn(under: RunPin.prefix)
             MergeScratch.clear(ChangeMerger.scratchFolder(store))
+            if Self.location(of: name, mirrors: mirrors) != location {
+                try Data(location.utf8).write(to: URL(fileURLWithPath: "\(store)/\(locationFile)"), options: .atomic)
+            }
             return watched.gitDirectory
         }
         return WatchedRepository(
             name: name, location: isRemote ? location : path, gitDirectory: gitDirectory, store: store,
             isRemote: isRemote)
+    }
+
+    /// The file of a store that names the location. It remembers whose the store is when the index has forgotten it.
+    private static let locationFile = "location"
+
+    /// The location of the repository that has this name; nil if there is none, or if its store was made before
+    /// locations were noted.
+    static func location(of name: String, mirrors: String) -> String? {
+        try? String(contentsOfFile: "\(mirrors)/\(name).merges.git/\(locationFile)", encoding: .utf8)
     }
 
     /// The same repository with the objects of a clone, for a run by hand of unpushed commits.

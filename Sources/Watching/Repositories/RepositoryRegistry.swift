@@ -38,7 +38,9 @@ package actor RepositoryRegistry {
         // An earlier caller may have opened the same one.
         if let known = known(location) { return known }
         let registered = try await index.repositories()
-        let chosen = name ?? registered.first { $0.value == location }?.key ?? freeName(for: location, wish, registered)
+        // The index has no location of a name that it has only read in the archive.
+        let places = registered.map { ($0.key, $0.value.isEmpty ? noted($0.key) : $0.value) }
+        let chosen = name ?? places.first { $0.1 == location }?.0 ?? freeName(for: location, wish, registered)
         let repository = try await WatchedRepository.open(location, named: chosen, mirrors: mirrors)
         if registered[chosen] != repository.location {
             try await index.register(chosen, location: repository.location)
@@ -47,12 +49,16 @@ package actor RepositoryRegistry {
         return repository
     }
 
+    private func noted(_ name: String) -> String? { WatchedRepository.location(of: name, mirrors: mirrors) }
+
     private func known(_ location: String) -> WatchedRepository? { all.values.first { $0.location == location } }
 
     private func freeName(for location: String, _ wish: String?, _ registered: [String: String]) -> String {
         let base = wish ?? WatchedRepository.name(for: location)
         func isTaken(_ name: String) -> Bool {
-            all[name] != nil || (registered[name].map { $0 != location } ?? false)
+            if all[name] != nil { return true }
+            let owner = registered[name].flatMap { $0.isEmpty ? nil : $0 } ?? noted(name)
+            return owner.map { $0 != location } ?? false
         }
         guard isTaken(base) else { return base }
         return (2...10_000).lazy.map { "\(base)-\($0)" }.first { !isTaken($0) }

@@ -29,4 +29,34 @@ import Testing
             for one in opened { #expect(registered[one.name] == one.location) }
         }
     }
+
+    @Test func `an index that was rebuilt finds each repository under its name again`() async throws {
+        try await withTemporaryFolder { folder in
+            let places = (1...3).map { "\(folder)/\($0)/app" }
+            for place in places { try await runCommand("git", "init", "-q", "--bare", place) }
+            let mirrors = "\(folder)/mirrors"
+            let before = RepositoryRegistry(index: try Store.Index.inMemory(), mirrors: mirrors)
+            #expect(try await before.open(places[0], named: nil).name == "app")
+            #expect(try await before.open(places[1], named: nil).name == "app-2")
+            // It read the names in the archive, which has no locations.
+            let index = try Store.Index.inMemory()
+            for name in ["app", "app-2"] { try await index.register(name, location: "") }
+            let after = RepositoryRegistry(index: index, mirrors: mirrors)
+            #expect(try await after.open(places[2], named: nil).name == "app-3")
+            #expect(try await after.open(places[1], named: nil).name == "app-2")
+            #expect(try await after.open(places[0], named: nil, preferring: "app").name == "app")
+            #expect(try await index.repositories()["app"] == places[0])
+        }
+    }
+
+    @Test func `a name whose store is gone, too, is the first repository's that would have it`() async throws {
+        try await withTemporaryFolder { folder in
+            let place = "\(folder)/app"
+            try await runCommand("git", "init", "-q", "--bare", place)
+            let index = try Store.Index.inMemory()
+            try await index.register("app", location: "")
+            let registry = RepositoryRegistry(index: index, mirrors: "\(folder)/mirrors")
+            #expect(try await registry.open(place, named: nil).name == "app")
+        }
+    }
 }
