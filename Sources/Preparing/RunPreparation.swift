@@ -146,9 +146,13 @@ extension RunPreparation {
         }
         let (tested, tag) = (facts.tested, context.tag)
         do {
-            return try await withRepository(at: repository.store) { store in
+            let version = try await withRepository(at: repository.store) { store in
                 try VersionResolver(repository: store, commit: tested, tag: tag).version(by: release.version)
             }
+            try await withRepository(at: repository.gitDirectory) { source in
+                try VersionResolver.check(version, of: tested, in: source)
+            }
+            return version
         } catch let problem as VersionProblem {
             throw refused(problem.description)
         }

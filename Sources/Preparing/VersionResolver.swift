@@ -41,6 +41,17 @@ package struct VersionResolver {
         return ReleaseVersion(version: version, buildNumber: number, tag: tag ?? "v\(version)")
     }
 
+    /// Checks that the version's tag, if it exists, is at the commit: a tag says everywhere which commit a version is.
+    ///
+    /// - Parameter source: The repository that has the tags.
+    /// - Throws: ``VersionProblem`` if it is at another one.
+    static func check(_ version: ReleaseVersion, of commit: OID, in source: Repository) throws {
+        guard let there = try? source.resolve("refs/tags/\(version.tag)^{commit}"), there != commit else { return }
+        throw VersionProblem(
+            "the tag \(version.tag) is at commit \(there.hex.prefix(10)), and this is \(commit.hex.prefix(10)): raise the "
+                + "version, or remove the tag if nobody has it yet")
+    }
+
     private func text(of path: String) throws -> String {
         guard let bytes = try repository.smallFile(path, at: commit, atMost: 1 << 20) else {
             throw VersionProblem("the version comes from \(path), which commit \(commit.hex.prefix(10)) does not have")

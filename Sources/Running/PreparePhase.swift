@@ -38,7 +38,7 @@ struct PreparePhase: Sendable {
         throw EarlyVerdict(
             verdict: .failed,
             reason:
-                "version \(version) is the one of commit \(made.commit.prefix(10)), which run \(made.run) released: "
+                "version \(version) is the one of commit \(made.commit.prefix(10)), which run \(made.run) made: "
                 + "raise the version",
             tested: prepared.tested)
     }

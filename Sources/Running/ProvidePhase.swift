@@ -48,6 +48,7 @@ struct ProvidePhase: Sendable {
     ) async throws -> Provided {
         try await makeFolders(task, prepared)
         let secrets = try await secrets.secrets(for: prepared, of: task.run)
+        try check(secrets, for: prepared)
         let folder = task.place.folder
         let brief = try await tasks.brief(prepared, task.run, in: task.repository)
         let reviews = try await reviews.write(
@@ -79,6 +80,17 @@ struct ProvidePhase: Sendable {
         } catch {
             await place.abandon()
             throw error
+        }
+    }
+
+    /// Checks that a release can be signed and published, before the steps that make it take their time.
+    private func check(_ secrets: RunSecrets, for prepared: RunPreparation) throws {
+        for step in prepared.plan.steps where !step.action.startsProcess {
+            if let obstacle = secrets.obstacle(to: step) {
+                throw EarlyVerdict(
+                    verdict: .infrastructure, reason: "step \"\(step.name)\" can't run: \(obstacle)",
+                    tested: prepared.tested)
+            }
         }
     }
 

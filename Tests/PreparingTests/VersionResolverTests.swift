@@ -61,6 +61,12 @@ struct VersionResolverTests {
             #expect(throws: VersionProblem.self) { try tagged.version(by: .tag(prefix: "release-")) }
             #expect(throws: VersionProblem.self) { try untagged.version(by: .file("BAD")) }
             #expect(throws: VersionProblem.self) { try untagged.version(by: .file("missing")) }
+            // Its tag may be at this commit or nowhere.
+            try VersionResolver.check(counted, of: head, in: repository)
+            try await runCommand("git", "-C", path, "tag", "-a", "-m", "x", "v1.4.3", "main")
+            try VersionResolver.check(counted, of: head, in: repository)
+            let other = try repository.resolve("side")
+            #expect(throws: VersionProblem.self) { try VersionResolver.check(counted, of: other, in: repository) }
         }
     }
 

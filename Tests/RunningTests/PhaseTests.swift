@@ -69,6 +69,22 @@ import RunSamples
         }
     }
 
+    @Test func `provide: a release whose secrets are not set ends the run before its steps`() async throws {
+        try await PhaseBench.with { bench in
+            let task = try await bench.task()
+            var release = PlannedStep(
+                name: "release", action: .release(ReleasePlan(version: .counted("1"))), needs: ["unit"])
+            release.secrets = [SecretUse("KEY_THAT_IS_NOT_SET")]
+            let prepared = try bench.prepared(task, [pass, release])
+            let proofs = RunProofs(keyed: KeyedPlan(prepared.plan, KeyFacts()))
+            let early = await #expect(throws: EarlyVerdict.self) {
+                _ = try await bench.provide().provide(task, prepared, proofs)
+            }
+            #expect(early?.verdict == .infrastructure)
+            #expect(!bench.exists(task.place.workspace))
+        }
+    }
+
     @Test func `release: a failed run's workspace is retained, and a repetition goes on with it`() async throws {
         try await PhaseBench.with { bench in
             let task = try await bench.task()
