@@ -12,7 +12,7 @@ struct FolderTests {
         let publisher = FolderPublisher(folder: folder["out"])
         try await publisher.bring(release)
         try await publisher.bring(release)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder["out"]) == ["1.0.0"])
+        #expect(try Set(FileManager.default.contentsOfDirectory(atPath: folder["out"])) == [".lock", "1.0.0"])
         #expect(try await runCommand("diff", "-r", folder["out/1.0.0"], folder["release-1.0.0"]) == "")
     }
 
@@ -30,11 +30,43 @@ struct FolderTests {
     func `what an interrupted attempt has left is replaced`() async throws {
         let folder = try TemporaryFolder()
         let release = try await release(in: folder, ["a": bytes(4_096)])
+        try folder.write("out/\(release.partName)/a", Array("half".utf8))
+        try folder.write("out/\(release.partName)/other", Array("other".utf8))
+        // Of an earlier version of pipectl, and of another release of this version.
         try folder.write("out/.1.0.0.part/a", Array("half".utf8))
-        try folder.write("out/.1.0.0.part/other", Array("other".utf8))
+        try folder.write("out/.1.0.0-0123456789ab.part/a", Array("half".utf8))
+        try folder.write("out/.1.0.1.part/a", Array("of another version".utf8))
         try await FolderPublisher(folder: folder["out"]).bring(release)
+        #expect(
+            try Set(FileManager.default.contentsOfDirectory(atPath: folder["out"])) == [
+                ".lock", ".1.0.1.part", "1.0.0",
+            ]
+        )
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder["out/1.0.0"]) == ["a"])
         #expect(FileManager.default.contents(atPath: folder["out/1.0.0/a"])?.count == 4_096)
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `of two releases of a version that are published at the same time, one is there whole`() async throws {
+        let folders = [try TemporaryFolder(), try TemporaryFolder()]
+        let publisher = FolderPublisher(folder: folders[0]["out"])
+        for number in 1...5 {
+            let version = "1.0.\(number)"
+            let releases = [
+                try await release(version, in: folders[0], ["a": bytes(4 << 20, 1), "b": bytes(4 << 20, 2)]),
+                try await release(version, in: folders[1], ["a": bytes(4 << 20, 3), "b": bytes(4 << 20, 4)]),
+            ]
+            #expect(releases[0].partName != releases[1].partName)
+            let failures = try await withThrowingTaskGroup(of: DeliveryProblem.Code?.self) { group in
+                for release in releases { group.addTask { try await publisher.failure(release) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(failures.compactMap { $0 } == [.conflict])
+            let isWhole = folders.contains { folder in
+                succeeds(["diff", "-r", folders[0]["out/\(version)"], folder["release-\(version)"]])
+            }
+            #expect(isWhole)
+        }
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: ["other bytes", "missing", "one more"])
@@ -97,6 +129,8 @@ struct FolderTests {
             #expect(try await runCommand("diff", "-r", place, folder["release-\(release.version)"]) == "")
         }
         #expect(kills > 0)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder["out"]).count == 10)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder["out"]).filter { !$0.hasPrefix(".") }.count == 10
+        )
     }
 }

@@ -34,9 +34,9 @@ struct SSHTests {
         let server = try await Server()
         let whole = bytes(2 << 20)
         let release = try await release(in: server.folder, ["a": whole, "b": bytes(1 << 20, 2), "c": bytes(64, 3)])
-        try server.folder.write("out/.1.0.0.part/a", whole.prefix(1 << 20))
-        try server.folder.write("out/.1.0.0.part/b", bytes(1 << 19, 9))
-        try server.folder.write("out/.1.0.0.part/left", [1])
+        try server.folder.write("out/\(release.partName)/a", whole.prefix(1 << 20))
+        try server.folder.write("out/\(release.partName)/b", bytes(1 << 19, 9))
+        try server.folder.write("out/\(release.partName)/left", [1])
         try await server.publisher().bring(release)
         try await server.expect(release)
         await server.end()
@@ -47,7 +47,13 @@ struct SSHTests {
         let server = try await Server()
         let release = try await release(in: server.folder, ["a": bytes(64)])
         try server.folder.write("out/1.0.0/a", bytes(64, 2))
+        // Its own part will never be shown; that of another release stays.
+        try server.folder.write("out/\(release.partName)/a", bytes(64))
+        try server.folder.write("out/.1.0.0-0123456789ab.part/a", bytes(64))
         #expect(try await server.publisher().failure(release) == .conflict)
+        #expect(
+            try Set(FileManager.default.contentsOfDirectory(atPath: server.folder["out"]))
+                == [".1.0.0-0123456789ab.part", "1.0.0"])
         await server.end()
     }
 

@@ -120,7 +120,10 @@ struct ReleaseTests {
                 #expect(ended.verdict == .passed, "\(ended.message)")
                 #expect(await daemon.stop() == 0)
             }
-            #expect(try FileManager.default.contentsOfDirectory(atPath: target) == [first.version])
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: target).filter { !$0.hasPrefix(".") } == [
+                    first.version
+                ])
         }
     }
 

@@ -98,6 +98,16 @@ extension DeliveryProblem {
         }
     }
 
+    /// Runs `body` while nobody else writes in this folder, another daemon included. The folder is made if it is missing.
+    static func alone<Value>(in folder: String, _ body: () async throws -> Value) async throws -> Value {
+        try await onOwnThread {
+            try machine("making \(folder)") {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            }
+        }
+        return try await alone(with: "\(folder)/.lock", body)
+    }
+
     /// Runs `body` while nobody else holds the lock of this file.
     static func alone<Value>(with path: String, _ body: () async throws -> Value) async throws -> Value {
         do { return try await withFileLock(path, body) } catch let error as FileLockError {

@@ -18,12 +18,15 @@ struct FolderPublisher: Publisher {
             throw DeliveryProblem(.invalid, "\"\(PublishedName.shown(folder))\" is not an absolute path; write one")
         }
         let place = FilePath(folder).appending(release.version)
-        try await onOwnThread {
-            try DeliveryProblem.machine("publishing in \(folder)") {
-                if FileManager.default.fileExists(atPath: place.string) {
-                    try Self.compare(release, place)
-                } else {
-                    try Self.write(release, to: place)
+        try await DeliveryProblem.alone(in: folder) {
+            try await onOwnThread {
+                try DeliveryProblem.machine("publishing in \(folder)") {
+                    try Self.removeParts(release, in: FilePath(folder))
+                    if FileManager.default.fileExists(atPath: place.string) {
+                        try Self.compare(release, place)
+                    } else {
+                        try Self.write(release, to: place)
+                    }
                 }
             }
         }
@@ -52,13 +55,22 @@ struct FolderPublisher: Publisher {
         try DurableFiles.flush(folder: place.removingLastComponent())
     }
 
+    /// Removes what interrupted attempts have left of this version: nobody else writes here now, and it is not trusted.
+    private static func removeParts(_ release: ReleaseContent, in folder: FilePath) throws {
+        let (files, own, end) = (FileManager.default, release.partName, DurableFiles.unfinished)
+        for name in try files.contentsOfDirectory(atPath: folder.string) {
+            // Earlier versions of pipectl wrote the first name.
+            let isPart =
+                name == ".\(release.version)\(end)"
+                || name.hasPrefix(".\(release.version)-") && name.hasSuffix(end) && name.utf8.count == own.utf8.count
+            if isPart { try files.removeItem(atPath: folder.appending(name).string) }
+        }
+    }
+
     private static func write(_ release: ReleaseContent, to place: FilePath) throws {
         let parent = place.removingLastComponent()
-        let part = parent.appending(".\(release.version).part")
-        let files = FileManager.default
-        // What an interrupted attempt has left is not trusted.
-        if files.fileExists(atPath: part.string) { try files.removeItem(atPath: part.string) }
-        try files.createDirectory(atPath: part.string, withIntermediateDirectories: true)
+        let part = parent.appending(release.partName)
+        try FileManager.default.createDirectory(atPath: part.string, withIntermediateDirectories: true)
         for file in release.files { try DurableFiles.copy(file, to: part.appending(file.name)) }
         try DurableFiles.flush(folder: part)
         try DurableFiles.move(part, to: place)

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 
 /// Checks of names that become parts of paths and addresses.
@@ -43,5 +44,15 @@ enum PublishedName {
                 $0.value < 0x20 || (0x7F...0x9F).contains($0.value) || $0.properties.generalCategory == .format
                     ? " " : Character($0)
             })
+    }
+}
+
+extension ReleaseContent {
+    /// The name of the hidden folder in which its files are written before they are shown. Another release of the same
+    /// version has another name, so neither shows what the other has begun.
+    var partName: String {
+        let text = ([commit] + files.map { "\($0.sha256) \($0.name)" }).joined(separator: "\n")
+        let digest = SHA256.hash(data: Data(text.utf8)).prefix(6).map { String(format: "%02x", $0) }.joined()
+        return ".\(version)-\(digest)\(DurableFiles.unfinished)"
     }
 }

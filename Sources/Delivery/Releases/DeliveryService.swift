@@ -19,6 +19,7 @@ package struct DeliveryService: Sendable {
     /// The path of an archived artifact's content; nil if it is not stored.
     package let artifact: @Sendable (_ sha256: String) -> String?
     package let publishers: Publishers
+    let turns = PublishingTurns()
 
     package init(
         index: Store.Index, folders: ReleaseFolders, sources: any ReleaseSources,

@@ -18,6 +18,16 @@ struct ReleasePublishing {
     func publish(
         to destination: Destination, _ order: ReleaseOrder, say: @escaping @Sendable (String) -> Void
     ) async throws {
+        let (version, step) = (basis.version.version, order.step.name)
+        let subject = PublishingTurns.Subject(repository: basis.repository, version: version, step: step)
+        try await service.turns.take(
+            subject, waiting: { say("another run publishes \(version) in \"\(step)\" now; waiting for its end") },
+            { try await publishAlone(to: destination, order, say: say) })
+    }
+
+    private func publishAlone(
+        to destination: Destination, _ order: ReleaseOrder, say: @escaping @Sendable (String) -> Void
+    ) async throws {
         guard
             let made = try await service.index.release(basis.version.version, of: basis.repository),
             made.commit == basis.commit, made.workflow == basis.workflow

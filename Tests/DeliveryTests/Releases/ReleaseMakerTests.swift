@@ -24,6 +24,8 @@ struct ReleaseMakerTests {
     /// Remembers what it was given; fails as often as it is told.
     private final class Memory: Publisher {
         let seen = Mutex<[ReleaseContent]>([])
+        /// If it is set, the publisher goes on once this has happened.
+        let gate = Mutex<Happening?>(nil)
         let failures = Mutex(0)
         /// How far its users have it when it is published, and what is found later.
         let ends = Mutex(PublicationRecord.State.released)
@@ -35,6 +37,12 @@ struct ReleaseMakerTests {
             let tries = Int(try await progress.value("tries") ?? "0") ?? 0
             try await progress.set("tries", to: "\(tries + 1)")
             seen.withLock { $0.append(release) }
+            // Only the first one waits.
+            let gate = gate.withLock { gate in
+                defer { gate = nil }
+                return gate
+            }
+            try await gate?.wait()
             let fails = failures.withLock { left in
                 defer { left = max(left - 1, 0) }
                 return left > 0
@@ -89,14 +97,15 @@ struct ReleaseMakerTests {
             return ArtifactRecord(step: "build", path: path, bytes: file.bytes, sha256: file.sha256)
         }
 
-        func perform(_ step: Int, _ artifacts: [ArtifactRecord] = [], _ basis: ReleaseBasis? = nil) async throws
-            -> [ArtifactRecord]
-        {
+        func perform(
+            _ step: Int, _ artifacts: [ArtifactRecord] = [], _ basis: ReleaseBasis? = nil,
+            say: @escaping @Sendable (String) -> Void = { _ in }
+        ) async throws -> [ArtifactRecord] {
             let basis = basis ?? self.basis
             return try await service.work(basis).perform(
                 ReleaseOrder(
                     step: basis.plan.steps[step], earlier: EarlierSteps(records: [], artifacts: artifacts),
-                    folder: FilePath(folder["run"]), secrets: ["KEY": Array((secret ?? key.pem).utf8)]), say: { _ in })
+                    folder: FilePath(folder["run"]), secrets: ["KEY": Array((secret ?? key.pem).utf8)]), say: say)
         }
 
         var path: String { service.folders.folder(of: "1.0", commit: basis.commit, repository: "app") }
@@ -341,6 +350,29 @@ struct ReleaseMakerTests {
         #expect(seals.count == 8)
         #expect(Set(seals).count == 1)
         #expect(seals.first != .some(nil))
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `runs that publish it at the same time take turns`() async throws {
+        let bench = try await Bench()
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        let gate = Happening()
+        bench.memory.gate.withLock { $0 = gate }
+        let seen: @Sendable () -> Int = { bench.memory.seen.withLock { $0.count } }
+        try await withThrowingTaskGroup { group in
+            group.addTask { _ = try await bench.perform(2) }
+            try await eventually("the first one publishes") { seen() == 1 }
+            var other = bench.basis
+            other.run = 2
+            let (second, said) = (other, Count())
+            group.addTask { _ = try await bench.perform(2, [], second) { _ in said.add() } }
+            // It says that it waits, or it is there already.
+            try await eventually("the second one begins") { said.value > 0 }
+            #expect(seen() == 1)
+            gate.happens()
+            try await group.waitForAll()
+        }
+        #expect(seen() == 2)
     }
 
     @Test func `without a step that publishes, it is sealed at once`() async throws {

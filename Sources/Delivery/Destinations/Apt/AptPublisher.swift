@@ -47,7 +47,8 @@ struct AptPublisher: Publisher {
         try await PrivateFolder.with(in: work) { files in
             let signer = OpenPGPSigner(home: files)
             try await signer.take(key)
-            try await alone { try await add(added, signer, say) }
+            // Another step could show a list without what this one adds.
+            try await DeliveryProblem.alone(in: folder) { try await add(added, signer, say) }
         }
         let names = Set(packages.map(\.0.name)).sorted()
         return Publication(state: .released, address: address ?? folder, install: install(names))
@@ -61,16 +62,6 @@ struct AptPublisher: Publisher {
         return "sudo curl -fsSo \(key) \(address)/key.gpg && "
             + "echo 'deb [signed-by=\(key)] \(address) \(suite) \(component)' | "
             + "sudo tee /etc/apt/sources.list.d/\(name).list && sudo apt update && sudo apt install \(packages)"
-    }
-
-    /// Runs `body` while nobody else writes the repository: another step could show a list without what this one adds.
-    private func alone(_ body: () async throws -> Void) async throws {
-        try await onOwnThread {
-            try DeliveryProblem.machine("making \(folder)") {
-                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            }
-        }
-        try await DeliveryProblem.alone(with: "\(folder)/.lock", body)
     }
 
     private func add(

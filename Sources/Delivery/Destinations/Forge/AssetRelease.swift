@@ -62,7 +62,8 @@ struct AssetRelease: Sendable {
             struct Body: Encodable { var draft: Bool, prerelease: Bool, body: String }
             // The notes may have been edited before this attempt, which continues an earlier one.
             let body = Body(draft: false, prerelease: isPrerelease, body: mark.body(release.notes))
-            _ = try await session.send(.send(.patch, "\(releases)/\(found.id)", body))
+            // Somebody else may have published the tag since this attempt has looked.
+            _ = try await orLookAgain { try await session.send(.send(.patch, "\(releases)/\(found.id)", body)) }
             say("release \(release.tag) is published")
         }
         let isHidden = found.draft && asDraft
@@ -76,10 +77,15 @@ struct AssetRelease: Sendable {
     /// The release of the tag. Of several drafts that earlier attempts have made, one is left.
     private func existing() async throws -> ForgeRelease? {
         let all = try await session.pages(releases, of: ForgeRelease.self).filter { $0.tagName == release.tag }
-        if let published = all.first(where: { !$0.draft }) { return published }
         var own: [ForgeRelease] = []
-        for draft in all where try await isOwn(draft) { own.append(draft) }
+        for draft in all where draft.draft {
+            if try await isOwn(draft) { own.append(draft) }
+        }
         own.sort { $0.id < $1.id }
+        if let published = all.first(where: { !$0.draft }) {
+            for draft in own { try await session.delete("\(releases)/\(draft.id)") }
+            return published
+        }
         guard let first = own.first else {
             guard all.isEmpty else {
                 throw DeliveryProblem(

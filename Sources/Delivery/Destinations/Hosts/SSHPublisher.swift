@@ -46,7 +46,7 @@ struct SSHUpload: Sendable {
 
     private static let short = Duration.seconds(60)
     private var place: String { "\(folder)/\(release.version)" }
-    private var part: String { "\(folder)/.\(release.version).part" }
+    private var part: String { "\(folder)/\(release.partName)" }
 
     func attempt() async throws {
         if let there = try await sizes(place) { return try await compare(there) }
@@ -88,12 +88,19 @@ struct SSHUpload: Sendable {
         }
         wrong += there.keys.filter { name in !release.files.contains { $0.name == name } }
         guard wrong.isEmpty else {
+            await removePart()
             throw DeliveryProblem(
                 .conflict,
                 "\(place) is there with other content (\(PublishedName.shown(wrong.prefix(3).joined(separator: ", ")))); a version is never replaced, so release a new one"
             )
         }
         say("\(place) is there already")
+    }
+
+    /// Removes what was uploaded and will never be shown. Without an answer it stays, where nobody sees it.
+    private func removePart() async {
+        let files = release.files.map { #"-rm "\#(part)/\#($0.name)""# }
+        _ = try? await host.sftp(files + [#"-rmdir "\#(part)""#], deadline: Self.short)
     }
 
     private func upload() async throws {
