@@ -136,6 +136,7 @@ public final class Daemon: Sendable {
         await requests.commands.approvals.answers.settleAll()
         await state.removeFolders(except: kept)
         await workspaces.retained.clear()
+        await work.execution.pipelines.delivery.removeLeft(state.folder, log: log)
     }
 
     var scheduler: Scheduler { work.scheduler }

@@ -1,8 +1,10 @@
 import AppStore
 import Archive
 import AsyncHTTPClient
+import DaemonLog
 import Delivery
 import ForgeConnection
+import Logging
 import Pipeline
 import Preparing
 import Results
@@ -18,7 +20,7 @@ extension DeliveryService {
         let store = state.archive
         let (index, credentials) = (state.index, ForgeCredentialStore(folder: FilePath(state.folder.forges)))
         let destinations = Destinations(
-            work: state.folder.path + "/delivery",
+            work: Self.work(state.folder),
             connection: { try await ForgeAccess(of: $0, in: index, credentials) },
             testFlight: { TestFlightDelivery(options: $0, key: String(decoding: $1, as: UTF8.self)) })
         self.init(
@@ -26,6 +28,23 @@ extension DeliveryService {
             sources: RepositoryReleaseSources(repositories: repositories, index: state.index),
             artifact: { store.artifact($0) },
             publishers: { try await destinations.publisher(for: $0, of: $1, secrets: $2) })
+    }
+
+    private static func work(_ folder: StateFolder) -> String { folder.path + "/delivery" }
+
+    /// Removes what a daemon that was killed has left. The state folder is locked.
+    func removeLeft(_ folder: StateFolder, log: Logger) async {
+        do {
+            let count = try await removeLeft(work: Self.work(folder))
+            guard count > 0 else { return }
+            log.notice(
+                "removed \(count) folders of releases, left by a pipectl that was killed",
+                metadata: .code(.leftoversRemoved))
+        } catch {
+            log.warning(
+                "what a killed pipectl has left of releases, such as their keys, can't be removed: \(error)",
+                metadata: .code(.leftoversRemoved))
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 import Concurrency
+import Crypto
 import Foundation
 import SystemPackage
 
@@ -16,10 +17,9 @@ enum PrivateFolder {
     ) async throws -> Value {
         let path = try await offThread {
             try DeliveryProblem.machine("making a private folder") {
-                // The path of gpg's socket may have 107 bytes, and its name has 14.
-                let root = parent.utf8.count < 70 ? parent : "/tmp"
+                let (root, beginning) = place(parent)
                 try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
-                var template = Array("\(root)/deliver-XXXXXX".utf8CString)
+                var template = Array("\(root)/\(beginning)XXXXXX".utf8CString)
                 let made = template.withUnsafeMutableBufferPointer { room in
                     room.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
                 }
@@ -35,6 +35,40 @@ enum PrivateFolder {
             try? await offThread { try FileManager.default.removeItem(atPath: path.string) }
             throw error
         }
+    }
+
+    /// Where the folders of `parent` are, and how their names begin.
+    private static func place(_ parent: String) -> (root: String, beginning: String) {
+        // The path of gpg's socket may have 107 bytes, and its name has 14.
+        guard parent.utf8.count >= 70 else { return (parent, "deliver-") }
+        // By the digest, those of this parent are found again.
+        let digest = SHA256.hash(data: Data(parent.utf8)).prefix(8).map { String(format: "%02x", $0) }.joined()
+        return ("/tmp", "deliver-\(digest)-")
+    }
+
+    /// Removes the folders that a killed process has left; nobody else uses `parent` now. It blocks.
+    ///
+    /// - Returns: How many there were.
+    @discardableResult
+    static func removeLeft(in parent: String) throws -> Int {
+        let (root, beginning) = place(parent)
+        let files = FileManager.default
+        guard files.fileExists(atPath: root) else { return 0 }
+        return try DeliveryProblem.machine("removing what is left in \(root)") {
+            let left = try files.contentsOfDirectory(atPath: root).filter { name in
+                // Somebody else may have made one of such a name in /tmp.
+                name.hasPrefix(beginning) && isOwnFolder("\(root)/\(name)")
+            }
+            for name in left { try files.removeItem(atPath: "\(root)/\(name)") }
+            return left.count
+        }
+    }
+
+    private static func isOwnFolder(_ path: String) -> Bool {
+        // These are of a link itself.
+        let facts = try? FileManager.default.attributesOfItem(atPath: path)
+        return facts?[.type] as? FileAttributeType == .typeDirectory
+            && (facts?[.ownerAccountID] as? NSNumber)?.uint32Value == geteuid()
     }
 
     /// Writes a file that only this user can read.

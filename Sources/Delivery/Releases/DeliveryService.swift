@@ -1,3 +1,4 @@
+import Concurrency
 package import Engine
 package import Pipeline
 import Results
@@ -33,6 +34,15 @@ package struct DeliveryService: Sendable {
     }
 
     package var records: ReleaseRecords { ReleaseRecords(index, folders) }
+
+    /// Removes what a process that was killed has left: private keys, and folders of releases that were being filled.
+    ///
+    /// - Parameter work: Where destinations have their private files.
+    /// - Returns: How many folders there were.
+    /// - Throws: ``DeliveryProblem`` with `.machine`.
+    package func removeLeft(work: String) async throws -> Int {
+        try await offThread { [folders] in try PrivateFolder.removeLeft(in: work) + folders.removeLeft() }
+    }
 
     /// What makes and publishes the release of one run.
     package func work(_ basis: ReleaseBasis) -> any ReleaseWork { RunRelease(service: self, basis: basis) }

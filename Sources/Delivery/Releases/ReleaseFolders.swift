@@ -77,7 +77,7 @@ package struct ReleaseFolders: Sendable {
     /// - Throws: ``DeliveryProblem``; what `fill` throws.
     func make(_ path: String, _ fill: (String) throws -> Void) throws {
         let place = FilePath(path)
-        let temporary = place.removingLastComponent().appending(".new-\(UInt64.random(in: .min ... .max))")
+        let temporary = place.removingLastComponent().appending("\(Self.begun)\(UInt64.random(in: .min ... .max))")
         let files = FileManager.default
         if files.fileExists(atPath: "\(path)/\(ReleaseManifest.notesName)") {
             throw DeliveryProblem(
@@ -97,6 +97,25 @@ package struct ReleaseFolders: Sendable {
                 try? files.removeItem(atPath: temporary.string)
                 throw error
             }
+        }
+    }
+
+    /// The beginning of the names of folders that are being filled.
+    private static let begun = ".new-"
+
+    /// Removes the folders that a killed process was filling; nobody makes a release now. It blocks.
+    ///
+    /// - Returns: How many there were.
+    func removeLeft() throws -> Int {
+        let files = FileManager.default
+        guard files.fileExists(atPath: root) else { return 0 }
+        return try DeliveryProblem.machine("removing what is left in \(root)") {
+            let left = try files.contentsOfDirectory(atPath: root).flatMap { folder in
+                ((try? files.contentsOfDirectory(atPath: "\(root)/\(folder)")) ?? [])
+                    .filter { $0.hasPrefix(Self.begun) }.map { "\(root)/\(folder)/\($0)" }
+            }
+            for path in left { try files.removeItem(atPath: path) }
+            return left.count
         }
     }
 

@@ -136,6 +136,20 @@ struct ReleaseMakerTests {
         #expect(try !bench.files().contains("junk"))
     }
 
+    @Test func `what a killed process was making is removed, and nothing else`() async throws {
+        let bench = try await Bench()
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        let repository = FilePath(bench.path).removingLastComponent()
+        try bench.folder.write("releases/\(repository.lastComponent?.string ?? "")/.new-17/app.txt", [1])
+        try bench.folder.write("work/deliver-aBcDeF/key", [1])
+        #expect(try await bench.service.removeLeft(work: bench.folder["work"]) == 2)
+        #expect(try await bench.service.removeLeft(work: bench.folder["work"]) == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.folder["work"]) == [])
+        let left = try FileManager.default.contentsOfDirectory(atPath: repository.string)
+        #expect(!left.contains { $0.hasPrefix(".new-") })
+        #expect(try bench.files().contains("app.txt"))
+    }
+
     @Test func `another commit can't take the version`() async throws {
         let bench = try await Bench()
         _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
