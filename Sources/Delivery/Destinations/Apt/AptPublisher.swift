@@ -70,27 +70,29 @@ struct AptPublisher: Publisher {
         let repository = AptRepository(
             root: FilePath(folder), suite: suite, component: component, validForDays: validForDays)
         let date = now()
-        let text = try await onOwnThread {
+        let state = try await onOwnThread {
             try DeliveryProblem.machine("writing the apt repository \(folder)") {
                 try repository.add(added, at: date)
             }
         }
-        guard try await !isSigned(text, repository, signer) else {
+        guard await !isSigned(state, repository, signer) else {
             return say("\(suite) of \(folder) has the packages already")
         }
-        let signed = try await signer.sign(text)
+        let signed = try await signer.sign(state.text)
         try await onOwnThread {
             try DeliveryProblem.machine("writing the apt repository \(folder)") {
-                try repository.show(text, signed)
+                try repository.show(state, signed)
             }
         }
         say("\(added.count) packages are in \(suite) of \(folder)")
     }
 
-    /// Whether the folder shows `text` with a signature of this key.
-    private func isSigned(_ text: String, _ repository: AptRepository, _ signer: OpenPGPSigner) async throws -> Bool {
+    /// Whether the folder shows `state` with a signature of this key.
+    private func isSigned(
+        _ state: AptRepository.State, _ repository: AptRepository, _ signer: OpenPGPSigner
+    ) async -> Bool {
         guard let shown = try? String(contentsOfFile: repository.dists.appending("InRelease").string, encoding: .utf8),
-            shown.contains("\n\(text)"), repository.isShown(text)
+            shown.contains("\n\(state.text)"), (try? repository.isShown(state)) == true
         else { return false }
         return await signer.accepts(repository.dists.appending("InRelease"))
     }

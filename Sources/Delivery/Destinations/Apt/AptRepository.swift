@@ -16,17 +16,39 @@ struct AptRepository: Sendable {
 
     var dists: FilePath { root.appending("dists").appending(suite) }
 
-    /// Adds packages and their indices, which no client sees before ``show(_:_:)``.
+    /// What clients are to see.
+    struct State: Sendable {
+        /// `Release`.
+        var text: String
+        var indices: [PackageIndex]
+    }
+
+    /// The packages of an architecture.
+    struct PackageIndex: Sendable {
+        var component: String
+        var architecture: String
+        /// `Packages`.
+        var bytes: [UInt8]
+    }
+
+    /// Adds packages to what clients see, and writes what is needed for it. No client sees it before ``show(_:_:)``.
     ///
-    /// - Returns: The text of `Release`.
+    /// What another release has added and not shown is left out.
+    ///
     /// - Throws: ``DeliveryProblem`` with `.conflict` where a version is there with other bytes.
-    func add(_ packages: [(DebianPackage, ReleaseFile)], at date: Date) throws -> String {
+    func add(_ packages: [(DebianPackage, ReleaseFile)], at date: Date) throws -> State {
         for (package, file) in packages { try store(package, file) }
+        var indices = try shown()
         for architecture in Set(packages.map(\.0.architecture)) {
+            let place = indices.firstIndex { $0.component == component && $0.architecture == architecture }
+            let known = place.map { indices.remove(at: $0).bytes } ?? []
             let mine = packages.map(\.0).filter { $0.architecture == architecture }
-            try writeIndex(architecture, mine)
+            indices.append(
+                PackageIndex(component: component, architecture: architecture, bytes: try merged(known, mine)))
         }
-        return try release(at: date)
+        indices.sort { ($0.component, $0.architecture) < ($1.component, $1.architecture) }
+        for index in indices { try writeByHash(index) }
+        return State(text: try release(indices, at: date), indices: indices)
     }
 
     private func store(_ package: DebianPackage, _ file: ReleaseFile) throws {
@@ -48,19 +70,37 @@ struct AptRepository: Sendable {
             "\(package.identity) is in \(root) with other bytes; a version is never replaced, so release a new one")
     }
 
-    private func index(_ architecture: String) -> FilePath {
+    private func folder(_ component: String, _ architecture: String) -> FilePath {
         dists.appending(component).appending("binary-\(architecture)")
     }
 
-    /// Writes the index of an architecture with the packages that were there and the new ones, also by its digest.
-    private func writeIndex(_ architecture: String, _ new: [DebianPackage]) throws {
-        let folder = index(architecture)
-        let byHash = folder.appending("by-hash").appending("SHA256")
-        try FileManager.default.createDirectory(atPath: byHash.string, withIntermediateDirectories: true)
-        // The newest state that was written: clients that have seen an older one lose nothing.
-        let next = folder.appending(".next")
-        let known = try text(next) ?? text(folder.appending("Packages")) ?? ""
-        var all = DebianPackage.all(in: known)
+    private static func byHash(_ folder: FilePath) -> FilePath { folder.appending("by-hash").appending("SHA256") }
+
+    /// The indices that clients see: `InRelease` is written first of the files that name them.
+    private func shown() throws -> [PackageIndex] {
+        guard let release = try text(dists.appending("InRelease")) ?? text(dists.appending("Release")) else {
+            return []
+        }
+        let form =
+            /\s+([0-9a-f]{64})\s+[0-9]+\s+([A-Za-z0-9][A-Za-z0-9._\-]*)\/binary-([a-z0-9][a-z0-9\-]*)\/Packages\s*/
+        return try release.split(whereSeparator: \.isNewline).compactMap { line in
+            guard let parts = line.wholeMatch(of: form) else { return nil }
+            let (digest, component, architecture) = (String(parts.1), String(parts.2), String(parts.3))
+            let folder = folder(component, architecture)
+            for path in [Self.byHash(folder).appending(digest), folder.appending("Packages")] {
+                guard let bytes = try bytes(path), Self.digest(bytes) == digest else { continue }
+                return PackageIndex(component: component, architecture: architecture, bytes: bytes)
+            }
+            throw DeliveryProblem(
+                .machine,
+                "\(folder) has not the list that InRelease names, so its packages are not known: put it back from a copy"
+            )
+        }
+    }
+
+    /// An index with the packages that were in it and the new ones.
+    private func merged(_ known: [UInt8], _ new: [DebianPackage]) throws -> [UInt8] {
+        var all = DebianPackage.all(in: String(decoding: known, as: UTF8.self))
         for package in new {
             if let same = all.first(where: { $0.identity == package.identity }) {
                 guard same.sha256 == package.sha256 else { throw conflict(package) }
@@ -69,13 +109,17 @@ struct AptRepository: Sendable {
             all.append(package)
         }
         all.sort { ($0.name, $0.version) < ($1.name, $1.version) }
-        let bytes = Array(all.map { $0.paragraph + "\n" }.joined(separator: "\n").utf8)
-        for (_, form) in try Self.forms(bytes) {
+        return Array(all.map { $0.paragraph + "\n" }.joined(separator: "\n").utf8)
+    }
+
+    private func writeByHash(_ index: PackageIndex) throws {
+        let folder = Self.byHash(folder(index.component, index.architecture))
+        try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: true)
+        for (_, form) in try Self.forms(index.bytes) {
             let digest = Self.digest(form)
-            let path = byHash.appending(digest)
+            let path = folder.appending(digest)
             if try DurableFiles.sha256(path) != digest { try DurableFiles.write(form, to: path) }
         }
-        try DurableFiles.write(bytes, to: next)
     }
 
     /// An index as clients may ask for it.
@@ -84,25 +128,17 @@ struct AptRepository: Sendable {
     }
 
     /// The text of `Release`: the shown one, if it names the same indices and is valid for long enough.
-    private func release(at date: Date) throws -> String {
-        var sums: [String] = []
-        var architectures: Set<String> = []
-        var components: Set<String> = []
-        for place in try indices() {
-            guard let bytes = try bytes(place.folder.appending(".next")) ?? bytes(place.folder.appending("Packages"))
-            else {
-                continue
-            }
-            architectures.insert(place.architecture)
-            components.insert(place.component)
-            for (name, form) in try Self.forms(bytes) {
-                sums.append(
-                    " \(Self.digest(form)) \(form.count) \(place.component)/binary-\(place.architecture)/\(name)")
+    private func release(_ indices: [PackageIndex], at date: Date) throws -> String {
+        let sums = try indices.flatMap { index in
+            try Self.forms(index.bytes).map { name, form in
+                " \(Self.digest(form)) \(form.count) \(index.component)/binary-\(index.architecture)/\(name)"
             }
         }
+        let architectures = Set(indices.map(\.architecture)).sorted().joined(separator: " ")
+        let components = Set(indices.map(\.component)).sorted().joined(separator: " ")
         let fields = [
-            "Suite: \(suite)", "Codename: \(suite)", "Architectures: \(architectures.sorted().joined(separator: " "))",
-            "Components: \(components.sorted().joined(separator: " "))", "Acquire-By-Hash: yes", "SHA256:",
+            "Suite: \(suite)", "Codename: \(suite)", "Architectures: \(architectures)", "Components: \(components)",
+            "Acquire-By-Hash: yes", "SHA256:",
         ]
         let rest = (fields + sums).joined(separator: "\n") + "\n"
         if let shown = try text(dists.appending("Release")), shown.hasSuffix("\n\(rest)"), isValid(shown, at: date) {
@@ -137,42 +173,29 @@ struct AptRepository: Sendable {
         return format
     }
 
-    private func indices() throws -> [(component: String, architecture: String, folder: FilePath)] {
-        let files = FileManager.default
-        var found: [(String, String, FilePath)] = []
-        for component in try files.contentsOfDirectory(atPath: dists.string).sorted() {
-            let place = dists.appending(component)
-            for name in ((try? files.contentsOfDirectory(atPath: place.string)) ?? []).sorted()
-            where name.hasPrefix("binary-") {
-                found.append((component, String(name.dropFirst(7)), place.appending(name)))
-            }
-        }
-        return found
-    }
-
     /// Shows clients what was added.
-    func show(_ text: String, _ signed: SignedRelease) throws {
+    func show(_ state: State, _ signed: SignedRelease) throws {
         try DurableFiles.write(signed.publicKey, to: root.appending("key.gpg"))
         try DurableFiles.write(signed.clear, to: dists.appending("InRelease"))
         // For clients that know no `InRelease`, or no digests in paths.
-        for place in try indices() {
-            guard let bytes = try bytes(place.folder.appending(".next")) else { continue }
-            for (name, form) in try Self.forms(bytes) {
-                try DurableFiles.write(form, to: place.folder.appending(name))
+        for index in state.indices {
+            let folder = folder(index.component, index.architecture)
+            for (name, form) in try Self.forms(index.bytes) {
+                try DurableFiles.write(form, to: folder.appending(name))
             }
+            // Earlier versions of pipectl had the list there that was to be shown next.
+            try? FileManager.default.removeItem(atPath: folder.appending(".next").string)
         }
         try DurableFiles.write(signed.detached, to: dists.appending("Release.gpg"))
-        try DurableFiles.write(text.utf8, to: dists.appending("Release"))
+        try DurableFiles.write(state.text.utf8, to: dists.appending("Release"))
     }
 
     /// Whether everything that ``show(_:_:)`` writes after `InRelease` is there.
-    func isShown(_ text: String) -> Bool {
-        guard (try? self.text(dists.appending("Release"))) == text, let places = try? indices() else { return false }
-        return places.allSatisfy { place in
-            guard let next = try? bytes(place.folder.appending(".next")), let forms = try? Self.forms(next) else {
-                return true
-            }
-            return forms.allSatisfy { (try? bytes(place.folder.appending($0.name))) == $0.bytes }
+    func isShown(_ state: State) throws -> Bool {
+        guard try text(dists.appending("Release")) == state.text else { return false }
+        return try state.indices.allSatisfy { index in
+            let folder = folder(index.component, index.architecture)
+            return try Self.forms(index.bytes).allSatisfy { try bytes(folder.appending($0.name)) == $0.bytes }
         }
     }
 
