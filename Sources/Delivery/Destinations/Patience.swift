@@ -9,6 +9,7 @@ struct Patience: Sendable {
     var first: Duration = .milliseconds(500)
     /// The most attempts.
     var attempts = 40
+    var now: @Sendable () -> ContinuousClock.Instant = { .now }
 
     /// Makes attempts until one succeeds, or fails for good.
     ///
@@ -17,19 +18,21 @@ struct Patience: Sendable {
     func run<Value: Sendable>(
         say: @Sendable (String) -> Void, _ attempt: () async throws -> Value
     ) async throws -> Value {
-        let end = ContinuousClock.now + most
-        var pause = first
-        var made = 0
+        var (end, pause, made) = (now(), first, 0)
         while true {
+            let began = now()
             do { return try await attempt() } catch is CancellationError { throw CancellationError() } catch {
                 try Task.checkCancellation()
                 made += 1
+                let failed = now()
+                // An attempt that went on for so long has got further: this is the first failure in a row.
+                if made == 1 || failed - began >= most { (end, pause) = (failed + most, first) }
                 let problem = Self.problem(error)
                 var wait = pause
                 if let date = (error as? ForgeError)?.retryAt {
                     wait = max(wait, .seconds(max(0, date.timeIntervalSinceNow)))
                 }
-                guard problem.code == .unreachable, made < attempts, ContinuousClock.now + wait < end else {
+                guard problem.code == .unreachable, made < attempts, failed + wait < end else {
                     throw problem
                 }
                 say("\(problem.description); trying again in \(wait.formatted(.units(allowed: [.minutes, .seconds])))")
