@@ -6,6 +6,30 @@ import Testing
 
 @testable import Delivery
 
+/// A registry that keeps its blobs elsewhere.
+struct RegistryRedirectTests {
+    @Test(.timeLimit(.minutes(1)), arguments: [302, 303, 307, 308])
+    func `a blob to which the registry redirects is there, and nobody goes there`(status: Int) async throws {
+        let folder = try TemporaryFolder()
+        let release = try await release(in: folder, ["a": bytes(64)])
+        let manifest = Mutex<String?>(nil)
+        let server = try await ForgeDouble { request in
+            switch request.method {
+            case "HEAD": return .json(status, "", headers: ["location": "/elsewhere"])
+            case "PUT":
+                manifest.withLock { $0 = request.body }
+                return .json(201, "")
+            default: return manifest.withLock { $0 }.map { .json(200, $0) } ?? .json(404, "{}")
+            }
+        }
+        try await RegistryPublisher(repository: "\(server.url)/octo/hello", credentials: nil, patience: impatient)
+            .bring(release)
+        #expect(manifest.withLock { $0 }?.contains(release.files[0].sha256) == true)
+        #expect(!server.requests.contains { $0.path.contains("elsewhere") || $0.method == "POST" })
+        try await server.close()
+    }
+}
+
 /// The registry of the distribution project, on loopback.
 @Suite(
     .enabled(
