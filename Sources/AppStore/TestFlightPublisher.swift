@@ -58,6 +58,7 @@ package struct TestFlightPublisher: Publisher {
         let upload = try await uploader.upload(release, file)
         let build = try await processed(upload, release, app, say)
         try await testing.describe(build, release.notes)
+        try await progress.confirm()
         try await testing.give(build, to: groups)
         try await testing.expire(except: build)
         let state = try await testing.state(build, groups)

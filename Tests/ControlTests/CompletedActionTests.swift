@@ -21,6 +21,11 @@ import Testing
             (.answered(3, approval(step: "publish", .rejected), isNew: true), "step \"publish\" of run 3: rejected"),
             (.trusted(step: "build"), "results of \"build\" count as proofs again, starting with its next run"),
             (.pushed(refs: 12, remote: "origin"), "pushed 12 refs to origin"),
+            (.yanked(version: "1.0", published: []), "release 1.0 is withdrawn"),
+            (
+                .yanked(version: "1.0", published: ["at the forge"], begun: ["in the folder /x"]),
+                "release 1.0 is withdrawn; remove it by hand at the forge; publishing had begun in the folder /x, so look whether it appears there"
+            ),
             (.protected(branch: "main", repository: "app"), "app: main is the protected branch now"),
         ] as [(CompletedAction, String)])
     func `an action crosses the socket whole and has its words`(action: CompletedAction, words: String) throws {

@@ -107,6 +107,18 @@ struct AptTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
+    func `a release that is withdrawn on its way is in no list, and not in the next one's either`() async throws {
+        let folder = try TemporaryFolder(.disk)
+        let publisher = try await Self.publisher(folder)
+        let releases = try await [Self.release("1.0", folder), Self.release("1.1", folder)]
+        #expect(try await publisher.failure(releases[0], Withdrawn()) == .conflict)
+        #expect(!FileManager.default.fileExists(atPath: folder["repo/dists/stable/InRelease"]))
+        try await publisher.bring(releases[1])
+        let list = try String(contentsOfFile: folder["repo/dists/stable/main/binary-all/Packages"], encoding: .utf8)
+        #expect(DebianPackage.all(in: list).map(\.version) == ["1.1"])
+    }
+
+    @Test(.timeLimit(.minutes(3)))
     func `a package of the same version with other bytes is a conflict`() async throws {
         let folder = try TemporaryFolder(.disk)
         let publisher = try await Self.publisher(folder)

@@ -46,6 +46,14 @@ struct FolderTests {
         #expect(FileManager.default.contents(atPath: folder["out/1.0.0/a"])?.count == 4_096)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a release that is withdrawn on its way does not appear`() async throws {
+        let folder = try TemporaryFolder()
+        let release = try await release(in: folder, ["a": bytes(64)])
+        #expect(try await FolderPublisher(folder: folder["out"]).failure(release, Withdrawn()) == .conflict)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder["out"]) == [".lock"])
+    }
+
     @Test(.timeLimit(.minutes(2)))
     func `of two releases of a version that are published at the same time, one is there whole`() async throws {
         let folders = [try TemporaryFolder(), try TemporaryFolder()]

@@ -21,6 +21,15 @@ struct GitHubReleaseTests {
         let left = forge.state.withLock { $0.releases }
         #expect(left.map(\.isDraft) == [false])
     }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a release that is withdrawn on its way stays a draft`() async throws {
+        let folder = try TemporaryFolder()
+        let release = try await release(in: folder, ["a": Array("a".utf8)])
+        let forge = GitHubInMemory(release)
+        #expect(try await forge.publisher().failure(release, Withdrawn()) == .conflict)
+        #expect(forge.state.withLock { $0.releases.map(\.isDraft) } == [true])
+    }
 }
 
 /// The releases of GitHub, as far as a publisher asks for them.

@@ -68,6 +68,15 @@ struct HomebrewTests {
         #expect(try await Self.commits(tap).count == 4)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a release that is withdrawn on its way is not pushed`() async throws {
+        let folder = try TemporaryFolder()
+        let tap = try await Self.tap(folder)
+        let release = try await release("1.0.0", in: folder, ["hello.rb": Self.formula("1.0.0")])
+        #expect(try await Self.publisher(tap, folder).failure(release, Withdrawn()) == .conflict)
+        #expect(try await Self.commits(tap) == ["first"])
+    }
+
     @Test(.timeLimit(.minutes(1)), arguments: ["ext::sh -c id", "--upload-pack=id", "https://h/ x"])
     func `what is no address of a tap starts nothing`(tap: String) async throws {
         let folder = try TemporaryFolder()

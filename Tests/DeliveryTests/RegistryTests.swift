@@ -1,4 +1,5 @@
 import Foundation
+import Results
 import Synchronization
 import TestBasics
 import TestForge
@@ -71,6 +72,15 @@ struct RegistryTests {
         for await text in lines { isContinued = isContinued || text.contains("going on at byte") }
         #expect(isContinued)
         #expect(try await server.get("blobs/sha256:\(release.files[0].sha256)", nil).count == 4 << 20)
+        await server.end()
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `a release that is withdrawn on its way has no tag`() async throws {
+        let server = try await Registry(nil)
+        let release = try await release(in: server.folder, ["a": bytes(64)])
+        #expect(try await server.publisher(nil).failure(release, Withdrawn()) == .conflict)
+        #expect(try await server.publisher(nil).bring(release).state == .released)
         await server.end()
     }
 

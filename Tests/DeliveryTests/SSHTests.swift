@@ -43,6 +43,15 @@ struct SSHTests {
     }
 
     @Test(.timeLimit(.minutes(2)))
+    func `a release that is withdrawn on its way does not appear`() async throws {
+        let server = try await Server()
+        let release = try await release(in: server.folder, ["a": bytes(64)])
+        #expect(try await server.publisher().failure(release, Withdrawn()) == .conflict)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: server.folder["out"]) == [])
+        await server.end()
+    }
+
+    @Test(.timeLimit(.minutes(2)))
     func `a version with other bytes is a conflict`() async throws {
         let server = try await Server()
         let release = try await release(in: server.folder, ["a": bytes(64)])

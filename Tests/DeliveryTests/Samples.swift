@@ -33,16 +33,27 @@ final class Notes: PublishingProgress {
     func set(_ key: String, to value: String?) async throws { values.withLock { $0[key] = value } }
 }
 
+/// Notes of a release that a person withdraws while its files are on the way.
+struct Withdrawn: PublishingProgress {
+    func value(_ key: String) async throws -> String? { nil }
+    func set(_ key: String, to value: String?) async throws {}
+    func confirm() async throws { throw DeliveryProblem(.conflict, "it was withdrawn") }
+}
+
 extension Publisher {
     /// Publishes, and leaves out what it says.
     @discardableResult
-    func bring(_ release: ReleaseContent, _ notes: Notes = Notes()) async throws -> Publication {
+    func bring(
+        _ release: ReleaseContent, _ notes: any PublishingProgress = Notes()
+    ) async throws -> Publication {
         try await publish(release, progress: notes) { _ in }
     }
 
     /// The code with which it fails; nil if it does not.
-    func failure(_ release: ReleaseContent) async throws -> DeliveryProblem.Code? {
-        do { try await bring(release) } catch let problem as DeliveryProblem { return problem.code }
+    func failure(
+        _ release: ReleaseContent, _ notes: any PublishingProgress = Notes()
+    ) async throws -> DeliveryProblem.Code? {
+        do { try await bring(release, notes) } catch let problem as DeliveryProblem { return problem.code }
         return nil
     }
 }

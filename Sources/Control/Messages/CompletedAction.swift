@@ -28,8 +28,8 @@ public enum CompletedAction: Sendable, Equatable, Codable {
 
     /// The release has these notes now.
     case wroteNotes(version: String)
-    /// The release is withdrawn; it was published in these places.
-    case yanked(version: String, published: [String])
+    /// The release is withdrawn; it was published in these places, and publishing had begun in those.
+    case yanked(version: String, published: [String], begun: [String]? = nil)
 
     /// What a request to cancel a run led to.
     public enum CancelResult: String, Sendable, Codable {
@@ -69,9 +69,13 @@ extension CompletedAction {
             let ended = "\(sessions) session\(sessions == 1 ? "" : "s") of browsers ended"
             return name.map { "token \"\($0)\" is not valid any more; \(ended)" } ?? ended
         case .wroteNotes(let version): return "release \(version) has new notes"
-        case .yanked(let version, let published):
-            let rest = published.isEmpty ? "" : "; remove it by hand \(published.joined(separator: ", "))"
-            return "release \(version) is withdrawn\(rest)"
+        case .yanked(let version, let published, let begun):
+            var text = "release \(version) is withdrawn"
+            if !published.isEmpty { text += "; remove it by hand \(published.joined(separator: ", "))" }
+            if let begun, !begun.isEmpty {
+                text += "; publishing had begun \(begun.joined(separator: ", ")), so look whether it appears there"
+            }
+            return text
         case .protected(let branch, let repository): return "\(repository): \(branch) is the protected branch now"
         }
     }

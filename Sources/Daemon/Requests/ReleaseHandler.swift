@@ -108,8 +108,11 @@ struct ReleaseHandler: Sendable {
         log.notice(
             "\(release.repository): \(caller.name) withdrew release \(release.version)",
             metadata: .code(.releaseYanked, run: release.run, repository: release.repository))
+        // A step that publishes may have got further since the release was read.
+        let now = try await index.release(release.version, of: release.repository) ?? release
         return .yanked(
             version: release.version,
-            published: release.publications.filter { $0.state != .begun }.map(\.destination))
+            published: now.publications.filter { $0.state != .begun }.map(\.destination),
+            begun: now.publications.filter { $0.state == .begun }.map(\.destination))
     }
 }

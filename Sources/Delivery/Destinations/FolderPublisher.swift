@@ -19,16 +19,18 @@ struct FolderPublisher: Publisher {
         }
         let place = FilePath(folder).appending(release.version)
         try await DeliveryProblem.alone(in: folder) {
-            try await onOwnThread {
-                try DeliveryProblem.machine("publishing in \(folder)") {
-                    try Self.removeParts(release, in: FilePath(folder))
-                    if FileManager.default.fileExists(atPath: place.string) {
-                        try Self.compare(release, place)
-                    } else {
-                        try Self.write(release, to: place)
-                    }
-                }
+            let isThere = try await change {
+                try Self.removeParts(release, in: FilePath(folder))
+                let isThere = FileManager.default.fileExists(atPath: place.string)
+                if isThere { try Self.compare(release, place) } else { try Self.write(release, in: FilePath(folder)) }
+                return isThere
             }
+            if isThere { return }
+            do { try await progress.confirm() } catch {
+                try await change { try Self.removeParts(release, in: FilePath(folder)) }
+                throw error
+            }
+            try await change { try DurableFiles.move(FilePath(folder).appending(release.partName), to: place) }
         }
         say("\(release.files.count) files are in \(place)")
         let shown = address.map { "\($0.hasSuffix("/") ? String($0.dropLast()) : $0)/\(release.version)/" }
@@ -36,6 +38,10 @@ struct FolderPublisher: Publisher {
         return Publication(
             state: .released, address: shown ?? place.string,
             install: hasPage ? shown.map { $0 + OverTheAirPage.pageName } : nil)
+    }
+
+    private func change<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await onOwnThread { try DeliveryProblem.machine("publishing in \(folder)", body) }
     }
 
     /// - Throws: ``DeliveryProblem`` with `.conflict` where the folder has other files.
@@ -67,12 +73,10 @@ struct FolderPublisher: Publisher {
         }
     }
 
-    private static func write(_ release: ReleaseContent, to place: FilePath) throws {
-        let parent = place.removingLastComponent()
-        let part = parent.appending(release.partName)
+    private static func write(_ release: ReleaseContent, in folder: FilePath) throws {
+        let part = folder.appending(release.partName)
         try FileManager.default.createDirectory(atPath: part.string, withIntermediateDirectories: true)
         for file in release.files { try DurableFiles.copy(file, to: part.appending(file.name)) }
         try DurableFiles.flush(folder: part)
-        try DurableFiles.move(part, to: place)
     }
 }

@@ -35,6 +35,14 @@ package protocol PublishingProgress: Sendable {
     func value(_ key: String) async throws -> String?
     /// Notes a value durably; nil removes it.
     func set(_ key: String, to value: String?) async throws
+    /// A publisher calls this right before the step by which users see the release.
+    ///
+    /// - Throws: ``DeliveryProblem`` with `.conflict` if a person has withdrawn the release meanwhile.
+    func confirm() async throws
+}
+
+extension PublishingProgress {
+    package func confirm() async throws {}
 }
 
 /// A release, as publishers see it.

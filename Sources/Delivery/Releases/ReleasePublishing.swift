@@ -38,9 +38,7 @@ struct ReleasePublishing {
         }
         let signers = try Signers(basis.plan.release?.signatures ?? [], order.secrets)
         let release = try await ReleaseSeal(service, made).seal(with: signers, say: say)
-        guard release.state != .yanked else {
-            throw DeliveryProblem(.conflict, "release \(release.version) was withdrawn; release another commit")
-        }
+        guard release.state != .yanked else { throw Self.withdrawn(release.version) }
         let step = order.step.name
         try await record(.begun, nil, of: step, destination, release)
         try await service.index.setPublishingNote(
@@ -57,6 +55,10 @@ struct ReleasePublishing {
             "published \(release.version) \(destination.inWords)"
                 + (publication.address.map { ": \($0)" } ?? ""))
         try await noteEnd(of: release)
+    }
+
+    fileprivate static func withdrawn(_ version: String) -> DeliveryProblem {
+        DeliveryProblem(.conflict, "release \(version) was withdrawn; release another commit")
     }
 
     private func record(
@@ -100,5 +102,10 @@ private struct StoredProgress: PublishingProgress {
 
     func set(_ key: String, to value: String?) async throws {
         try await index.setPublishingNote(key, to: value, of: step, version: version, in: repository)
+    }
+
+    func confirm() async throws {
+        guard try await index.release(version, of: repository)?.state == .yanked else { return }
+        throw ReleasePublishing.withdrawn(version)
     }
 }

@@ -43,6 +43,7 @@ struct ReleaseMakerTests {
                 return gate
             }
             try await gate?.wait()
+            try await progress.confirm()
             let fails = failures.withLock { left in
                 defer { left = max(left - 1, 0) }
                 return left > 0
@@ -387,6 +388,25 @@ struct ReleaseMakerTests {
             try await group.waitForAll()
         }
         #expect(seen() == 2)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a release that is withdrawn while it is published is not shown`() async throws {
+        let bench = try await Bench()
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        let gate = Happening()
+        bench.memory.gate.withLock { $0 = gate }
+        try await withThrowingTaskGroup { group in
+            group.addTask {
+                await #expect(throws: ReleaseFailure.self) { _ = try await bench.perform(2) }
+            }
+            try await eventually("it is published") { bench.memory.seen.withLock { $0.count } == 1 }
+            #expect(try await bench.index.move("1.0", of: "app", from: [.sealed], to: .yanked, reason: "bad"))
+            gate.happens()
+            try await group.waitForAll()
+        }
+        let now = try #require(try await bench.index.release("1.0", of: "app"))
+        #expect(now.state == .yanked && now.publications.map(\.state) == [.begun])
     }
 
     @Test func `without a step that publishes, it is sealed at once`() async throws {

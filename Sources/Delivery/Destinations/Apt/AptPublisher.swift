@@ -48,7 +48,7 @@ struct AptPublisher: Publisher {
             let signer = OpenPGPSigner(home: files)
             try await signer.take(key)
             // Another step could show a list without what this one adds.
-            try await DeliveryProblem.alone(in: folder) { try await add(added, signer, say) }
+            try await DeliveryProblem.alone(in: folder) { try await add(added, signer, progress, say) }
         }
         let names = Set(packages.map(\.0.name)).sorted()
         return Publication(state: .released, address: address ?? folder, install: install(names))
@@ -65,7 +65,8 @@ struct AptPublisher: Publisher {
     }
 
     private func add(
-        _ added: [(DebianPackage, ReleaseFile)], _ signer: OpenPGPSigner, _ say: @Sendable (String) -> Void
+        _ added: [(DebianPackage, ReleaseFile)], _ signer: OpenPGPSigner, _ progress: any PublishingProgress,
+        _ say: @Sendable (String) -> Void
     ) async throws {
         let repository = AptRepository(
             root: FilePath(folder), suite: suite, component: component, validForDays: validForDays)
@@ -79,6 +80,7 @@ struct AptPublisher: Publisher {
             return say("\(suite) of \(folder) has the packages already")
         }
         let signed = try await signer.sign(state.text)
+        try await progress.confirm()
         try await onOwnThread {
             try DeliveryProblem.machine("writing the apt repository \(folder)") {
                 try repository.show(state, signed)

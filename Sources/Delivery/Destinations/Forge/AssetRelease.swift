@@ -59,6 +59,7 @@ struct AssetRelease: Sendable {
         let isOwn = try await isOwn(found)
         try await complete(found, isOwn: isOwn)
         if found.draft, !asDraft {
+            try await progress.confirm()
             struct Body: Encodable { var draft: Bool, prerelease: Bool, body: String }
             // The notes may have been edited before this attempt, which continues an earlier one.
             let body = Body(draft: false, prerelease: isPrerelease, body: mark.body(release.notes))

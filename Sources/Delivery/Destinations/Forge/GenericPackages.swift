@@ -38,6 +38,8 @@ extension GenericPackages {
         _ release: ReleaseContent, progress: any PublishingProgress, say: @Sendable (String) -> Void
     ) async throws {
         for file in try await look(release, progress) {
+            // Each file is visible as soon as it is there.
+            try await progress.confirm()
             do {
                 _ = try await session.send(
                     ForgeRequest(

@@ -32,6 +32,7 @@ struct GitLabRelease: Sendable {
         } else {
             try release.check(tagAt: try await tagCommit())
             try await packages.upload(release, progress: progress, say: say)
+            try await progress.confirm()
             try await create(path, packages)
         }
         return Publication(

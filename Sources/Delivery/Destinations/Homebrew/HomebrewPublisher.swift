@@ -40,7 +40,7 @@ struct HomebrewPublisher: Publisher {
             try await patience.run(say: say) {
                 let attempt = TapAttempt(
                     tap: tap, path: "Formula/\(wanted)", file: file, release: release,
-                    folder: folder.appending(UUID().uuidString), token: token)
+                    folder: folder.appending(UUID().uuidString), token: token, progress: progress)
                 say(try await attempt.publish() ? "\(attempt.path) is pushed" : "\(attempt.path) was pushed before")
             }
         }
@@ -66,6 +66,7 @@ struct TapAttempt: Sendable {
     let release: ReleaseContent
     let folder: FilePath
     let token: [UInt8]?
+    let progress: any PublishingProgress
 
     private var git: DeliveryTool {
         var environment = [
@@ -120,6 +121,7 @@ struct TapAttempt: Sendable {
         let tree = try await ask(["write-tree"])
         let name = path.split(separator: "/").last?.dropLast(3) ?? ""
         let commit = try await ask(["commit-tree", tree, "-p", parent, "-m", "\(name) \(release.version)"])
+        try await progress.confirm()
         let pushed = try await git.run([
             "--git-dir", folder.string, "push", "--porcelain", "--no-verify", "--force-with-lease=\(branch):\(parent)",
             "--",

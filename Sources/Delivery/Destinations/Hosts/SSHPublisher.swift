@@ -30,7 +30,7 @@ struct SSHPublisher: Publisher {
             try await offThread {
                 try DeliveryProblem.machine("writing the key") { try host.write(key: key, knownHost: knownHost) }
             }
-            let upload = SSHUpload(host: host, folder: folder, release: release, say: say)
+            let upload = SSHUpload(host: host, folder: folder, release: release, progress: progress, say: say)
             try await patience.run(say: say) { try await upload.attempt() }
             return Publication(state: .released, address: "\(host.host):\(folder)/\(release.version)")
         }
@@ -42,6 +42,7 @@ struct SSHUpload: Sendable {
     let host: SSHHost
     let folder: String
     let release: ReleaseContent
+    let progress: any PublishingProgress
     let say: @Sendable (String) -> Void
 
     private static let short = Duration.seconds(60)
@@ -54,6 +55,10 @@ struct SSHUpload: Sendable {
             try await orThrow(host.sftp([#"mkdir "\#(part)""#], deadline: Self.short), "making a folder in \(folder)")
         }
         try await upload()
+        do { try await progress.confirm() } catch {
+            await removePart()
+            throw error
+        }
         // Fails where the version's folder is there with files: then the next attempt compares.
         try await orThrow(host.sftp([#"rename "\#(part)" "\#(place)""#], deadline: Self.short), "renaming to \(place)")
         say("\(release.files.count) files are in \(place)")

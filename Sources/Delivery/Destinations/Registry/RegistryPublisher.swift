@@ -72,6 +72,7 @@ struct RegistryUpload: Sendable {
         }
         try await push(Self.empty, digest: Self.digest(Self.empty))
         for file in release.files { try await push(file) }
+        try await progress.confirm()
         let answer = try await client.send(
             .PUT, client.address("manifests/\(tag)"), headers: [("Content-Type", Self.manifestType)], bytes: manifest)
         try expect(answer, [201], "storing the manifest")
