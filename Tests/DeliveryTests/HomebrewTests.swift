@@ -68,6 +68,27 @@ struct HomebrewTests {
         #expect(try await Self.commits(tap).count == 4)
     }
 
+    @Test(
+        arguments: [
+            (
+                // A lost race, with commits whose ids have such digits.
+                """
+                To https://github.com/octo/homebrew-tap
+                !\t4403401f0c6a8b1e403d401e9c2b7a1f:refs/heads/main\t[rejected] (stale info)
+                Done
+                error: failed to push some refs to 'https://github.com/octo/homebrew-tap'
+                """, .unreachable
+            ),
+            ("fatal: unable to access 'https://h/t/': Could not resolve host: h403.example.org", .unreachable),
+            ("fatal: unable to access 'https://h/t/': The requested URL returned error: 403", .refused),
+            ("fatal: unable to access 'https://h/t/': The requested URL returned error: 401", .refused),
+            ("fatal: Authentication failed for 'https://h/t/'", .refused),
+            ("fatal: repository 'https://h/t/' not found", .invalid),
+        ] as [(String, DeliveryProblem.Code)])
+    func `what git says is understood`(text: String, code: DeliveryProblem.Code) {
+        #expect(TapAttempt.problem("https://h/t", text, "pushing to the tap").code == code)
+    }
+
     @Test(.timeLimit(.minutes(1)))
     func `a release that is withdrawn on its way is not pushed`() async throws {
         let folder = try TemporaryFolder()

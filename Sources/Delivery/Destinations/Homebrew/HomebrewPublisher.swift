@@ -102,7 +102,7 @@ struct TapAttempt: Sendable {
         let cloned = try await git.run([
             "clone", "--quiet", "--bare", "--no-tags", "--single-branch", "--", tap, folder.string,
         ])
-        guard cloned.code == 0 else { throw problem(cloned.text, "reading the tap") }
+        guard cloned.code == 0 else { throw Self.problem(tap, cloned.text, "reading the tap") }
         let branch = try await ask(["symbolic-ref", "HEAD"])
         guard let parent = try? await ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]) else {
             throw DeliveryProblem(
@@ -127,7 +127,7 @@ struct TapAttempt: Sendable {
             "--",
             tap, "\(commit):\(branch)",
         ])
-        guard pushed.code == 0 else { throw problem(pushed.text, "pushing to the tap") }
+        guard pushed.code == 0 else { throw Self.problem(tap, pushed.text, "pushing to the tap") }
         return true
     }
 
@@ -163,11 +163,18 @@ struct TapAttempt: Sendable {
         return numbers.contains(wanted) ? wanted : numbers.last
     }
 
-    private func problem(_ text: String, _ what: String) -> DeliveryProblem {
+    /// What is to be done about an error.
+    ///
+    /// - Parameter text: All that git said; it has ids of commits, which may have any digits.
+    static func problem(_ tap: String, _ text: String, _ what: String) -> DeliveryProblem {
         let said = DeliveryTool.lastLine(text)
+        // Somebody else has pushed first. git-push(1) says how --porcelain shows it.
+        if text.split(whereSeparator: \.isNewline).contains(where: { $0.hasPrefix("!") && $0.contains("[rejected]") }) {
+            return DeliveryProblem(.unreachable, "\(what) failed: it has a new commit")
+        }
         let refused = [
-            "Authentication failed", "Permission denied", "could not read Username", "403", "401",
-            "Host key verification",
+            "Authentication failed", "Permission denied", "could not read Username", "returned error: 403",
+            "returned error: 401", "Host key verification",
         ]
         if refused.contains(where: text.contains) {
             return DeliveryProblem(
