@@ -94,6 +94,9 @@ struct ReleaseMaker {
         return release
     }
 
+    /// The most bytes of a name: those of its signatures are longer, and at most 200.
+    private static let longestName = 180
+
     /// The artifacts that the plan wants, each with its content.
     private func chosen(_ plan: ReleasePlan, _ order: ReleaseOrder) throws -> [ReleaseFile] {
         let globs = plan.files.compactMap { try? Glob($0) }
@@ -101,12 +104,15 @@ struct ReleaseMaker {
         for artifact in order.earlier.artifacts.sorted(by: { $0.path < $1.path }) {
             guard globs.isEmpty || globs.contains(where: { $0.matches(artifact.path) }) else { continue }
             let name = artifact.path.split(separator: "/").last.map(String.init) ?? artifact.path
-            guard name.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"/\\\"'*?<>|:".utf8.contains($0) }),
-                !name.hasPrefix("."), !name.hasPrefix("-"), !name.hasSuffix(DurableFiles.unfinished),
-                name.utf8.count <= 200
+            // No destination takes it otherwise, and by then the version is taken.
+            guard (try? PublishedName.file(name)) != nil, !name.contains(" "),
+                !name.hasSuffix(DurableFiles.unfinished), name.utf8.count <= Self.longestName
             else {
                 throw DeliveryProblem(
-                    .invalid, "\"\(name)\" can't be the name of a release's file: use letters, digits and .-_+~")
+                    .invalid,
+                    "the artifact \"\(PublishedName.shown(artifact.path))\" can't be a file of a release: rename it, "
+                        + "with at most \(Self.longestName) letters, digits and . _ + ~ @ - ( ) and without "
+                        + "\(DurableFiles.unfinished) at its end, or leave it out with files:")
             }
             if let twin = files.first(where: { $0.name.lowercased() == name.lowercased() }) {
                 if twin.sha256 == artifact.sha256 { continue }

@@ -467,11 +467,13 @@ struct ReleaseMakerTests {
         await #expect(throws: ReleaseFailure.self) {
             _ = try await bench.perform(1, [bench.artifact("-rf", "1")])
         }
-        for name in ["SHA256SUMS", "notes.md", "app.part"] {
+        let long = String(repeating: "a", count: 190)
+        for name in ["SHA256SUMS", "notes.md", "app.part", "a,1.txt", "a=1.txt", "a#1.txt", "a%1", "+a", "a b", long] {
             await #expect(throws: ReleaseFailure.self) {
                 _ = try await bench.perform(1, [bench.artifact("app.txt", "1"), bench.artifact(name, "2")])
             }
         }
+        #expect(try await bench.index.release("1.0", of: "app") == nil)
         _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
         #expect(try await bench.index.move("1.0", of: "app", from: [.draft], to: .yanked, reason: "bad"))
         await #expect(throws: ReleaseFailure.self) { _ = try await bench.perform(2) }
