@@ -22,6 +22,30 @@ struct GitHubReleaseTests {
         #expect(left.map(\.isDraft) == [false])
     }
 
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            ("1.10.0", false, "true"), ("2.0.0-rc.1", true, "false"), ("1.9.1", false, "false"),
+            ("1.10.0-2026", false, "true"), ("spring", false, nil),
+        ] as [(String, Bool, String?)])
+    func `the highest version is the latest, and a candidate is a prerelease`(
+        version: String, isPrerelease: Bool, latest: String?
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let release = try await release(version, in: folder, ["a": Array("a".utf8)])
+        let forge = GitHubInMemory(release)
+        forge.state.withLock { state in
+            state.releases = [
+                .init(id: 1, tag: "v1.9.9", isDraft: false), .init(id: 2, tag: "v3.0.0", isDraft: true),
+                .init(id: 3, tag: "v2.0.0", isDraft: false, isPrerelease: true),
+                .init(id: 4, tag: "v2.0.0-beta.1", isDraft: false), .init(id: 5, tag: "tool-v9.0.0", isDraft: false),
+            ]
+        }
+        try await forge.publisher().bring(release)
+        let made = try #require(forge.state.withLock { state in state.releases.first { $0.tag == release.tag } })
+        #expect(!made.isDraft && made.isPrerelease == isPrerelease && made.latest == latest)
+    }
+
     @Test(.timeLimit(.minutes(1)))
     func `a release that is withdrawn on its way stays a draft`() async throws {
         let folder = try TemporaryFolder()

@@ -59,7 +59,7 @@ extension ReleaseBasis {
         guard earlier.state != .yanked, earlier.workflow == workflow else { return false }
         if plan.publishes, !earlier.publications.contains(where: { $0.state != .begun }) { return false }
         let (new, old) = (OrderedVersion(version.version), OrderedVersion(earlier.version))
-        return new?.isPreRelease == true || old?.isPreRelease != true
+        return new?.isCandidate == true || old?.isCandidate != true
     }
 }
 

@@ -21,8 +21,8 @@ package struct OrderedVersion: Sendable, Comparable, CustomStringConvertible {
         guard !preRelease.contains(where: \.isEmpty) else { return nil }
     }
 
-    /// Whether it is made before a version for everybody, such as 1.0-beta.
-    package var isPreRelease: Bool { !preRelease.isEmpty }
+    /// Whether it is a candidate, as `1.0-rc.1` is. A part of digits alone may be a date or the revision of a package.
+    package var isCandidate: Bool { preRelease.contains { $0.contains(where: \.isLetter) } }
 
     private static func number(_ text: Substring) -> Int? {
         (1...9).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil

@@ -1,6 +1,7 @@
 import ForgeConnection
 import Foundation
 import Results
+import Signing
 
 /// A release as a forge shows it.
 struct ForgeRelease: Decodable, Sendable {
@@ -9,6 +10,7 @@ struct ForgeRelease: Decodable, Sendable {
     var targetCommitish: String?
     var body: String?
     var draft: Bool
+    var prerelease: Bool?
     var uploadUrl: String?
 }
 
@@ -28,6 +30,8 @@ struct ForgeAsset: Decodable, Sendable {
 
 /// What differs between forges whose releases hold assets.
 protocol ForgeReleaseService: Sendable {
+    /// Whether the forge is told which release is the latest.
+    var asksForLatest: Bool { get }
     /// A name in a form that is the same for a file and for what the forge has made of its name.
     func comparable(_ name: String) -> String
     /// The commit of a tag; nil if there is none.
@@ -54,15 +58,20 @@ struct AssetRelease: Sendable {
 
     func publish(asDraft: Bool, isPrerelease: Bool) async throws -> Publication {
         try release.check(tagAt: try await service.commit(ofTag: release.tag))
+        let all = try await session.pages(releases, of: ForgeRelease.self)
         let found: ForgeRelease
-        if let there = try await existing() { found = there } else { found = try await create(isPrerelease) }
+        if let there = try await existing(among: all) { found = there } else { found = try await create(isPrerelease) }
         let isOwn = try await isOwn(found)
         try await complete(found, isOwn: isOwn)
         if found.draft, !asDraft {
             try await progress.confirm()
-            struct Body: Encodable { var draft: Bool, prerelease: Bool, body: String }
+            struct Body: Encodable {
+                var draft = false
+                var prerelease: Bool, body: String, makeLatest: String?
+            }
             // The notes may have been edited before this attempt, which continues an earlier one.
-            let body = Body(draft: false, prerelease: isPrerelease, body: mark.body(release.notes))
+            let body = Body(
+                prerelease: isPrerelease, body: mark.body(release.notes), makeLatest: latest(among: all, isPrerelease))
             // Somebody else may have published the tag since this attempt has looked.
             _ = try await orLookAgain { try await session.send(.send(.patch, "\(releases)/\(found.id)", body)) }
             say("release \(release.tag) is published")
@@ -76,8 +85,8 @@ struct AssetRelease: Sendable {
     }
 
     /// The release of the tag. Of several drafts that earlier attempts have made, one is left.
-    private func existing() async throws -> ForgeRelease? {
-        let all = try await session.pages(releases, of: ForgeRelease.self).filter { $0.tagName == release.tag }
+    private func existing(among all: [ForgeRelease]) async throws -> ForgeRelease? {
+        let all = all.filter { $0.tagName == release.tag }
         var own: [ForgeRelease] = []
         for draft in all where draft.draft {
             if try await isOwn(draft) { own.append(draft) }
@@ -103,6 +112,23 @@ struct AssetRelease: Sendable {
     private func isOwn(_ found: ForgeRelease) async throws -> Bool {
         if found.body?.contains(mark.text) == true { return true }
         return try await progress.value("release") == "\(found.id)"
+    }
+
+    /// Whether it is to be shown as the latest, as GitHub wants to hear it: a candidate is not, nor is one older than
+    /// another that is there; nil: GitHub decides, as the version has no order.
+    private func latest(among all: [ForgeRelease], _ isPrerelease: Bool) -> String? {
+        guard service.asksForLatest else { return nil }
+        if isPrerelease { return "false" }
+        guard let own = OrderedVersion(release.version) else { return nil }
+        // Another product of the repository may have tags that begin otherwise.
+        let beginning = release.tag.hasSuffix(release.version) ? release.tag.dropLast(release.version.count) : ""
+        let isOlder = all.contains { other in
+            guard !other.draft, other.prerelease != true, other.tagName.hasPrefix(beginning),
+                let version = OrderedVersion(String(other.tagName.dropFirst(beginning.count)))
+            else { return false }
+            return own < version && !version.isCandidate
+        }
+        return isOlder ? "false" : "true"
     }
 
     private func create(_ isPrerelease: Bool) async throws -> ForgeRelease {

@@ -1,11 +1,13 @@
 import ForgeConnection
 import Foundation
+import Signing
 
 /// Publishes as a release with assets at the connected forge.
 struct ForgeReleasePublisher: Publisher {
     let access: ForgeAccess
     /// Whether it stays a draft.
     let isDraft: Bool
+    /// Whether it is shown as one also where its version does not say so.
     let isPrerelease: Bool
     var patience = Patience()
 
@@ -17,6 +19,7 @@ struct ForgeReleasePublisher: Publisher {
             throw DeliveryProblem(
                 .invalid, "\"\(PublishedName.shown(release.tag))\" can't be a tag; choose another version")
         }
+        let isPrerelease = isPrerelease || OrderedVersion(release.version)?.isCandidate == true
         return try await access.use { session in
             try await patience.run(say: say) {
                 switch session.address.kind {

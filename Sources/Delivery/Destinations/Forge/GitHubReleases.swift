@@ -4,6 +4,7 @@ import SystemPackage
 /// Releases at GitHub. Source: https://docs.github.com/en/rest/releases
 struct GitHubReleases: ForgeReleaseService {
     let session: ForgeSession
+    let asksForLatest = true
 
     /// GitHub replaces some characters by dots, and does not say which.
     func comparable(_ name: String) -> String {

@@ -5,6 +5,7 @@ import SystemPackage
 /// Releases at Gitea and Forgejo. Source: https://docs.gitea.com/api and https://codeberg.org/api/swagger
 struct GiteaReleases: ForgeReleaseService {
     let session: ForgeSession
+    let asksForLatest = false
 
     func comparable(_ name: String) -> String { name }
 
