@@ -18,9 +18,14 @@ package struct ReleaseRecords: Sendable {
         try await DeliveryProblem.alone(with: lock) {
             guard let release = try await index.release(version, of: repository) else { return }
             let file = FilePath(path(release.version, release.commit, repository))
+            var destinations: [String: String] = [:]
+            for step in release.publications.map(\.step) {
+                destinations[step] = try await index.publishingNote(
+                    ReleaseFollowing.destination, of: step, version: version, in: repository)
+            }
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys]
-            let bytes = try encoder.encode(release)
+            let bytes = try encoder.encode(KeptRelease(record: release, destinations: destinations))
             try await offThread {
                 try DeliveryProblem.machine("writing \(file)") { try DurableFiles.write(bytes, to: file) }
             }
@@ -43,7 +48,9 @@ package struct ReleaseRecords: Sendable {
     func release(_ version: String, commit: String, of repository: String) async throws -> ReleaseRecord? {
         if let known = try await index.release(version, of: repository) { return known }
         let path = path(version, commit, repository)
-        guard let kept = try await offThread({ Self.read(path) }), kept.repository == repository else { return nil }
+        guard let kept = try await offThread({ Self.read(path) }), kept.record.repository == repository else {
+            return nil
+        }
         return try await restore(kept)
     }
 
@@ -52,11 +59,13 @@ package struct ReleaseRecords: Sendable {
     /// - Returns: How many it did not know.
     package func restoreAll() async throws -> Int {
         let kept = try await offThread { [folders] in
-            try folders.records().compactMap(Self.read).sorted { ($0.madeAt, $0.run) < ($1.madeAt, $1.run) }
+            try folders.records().compactMap(Self.read).sorted {
+                ($0.record.madeAt, $0.record.run) < ($1.record.madeAt, $1.record.run)
+            }
         }
         var added = 0
         for one in kept {
-            let isNew = try await index.release(one.version, of: one.repository) == nil
+            let isNew = try await index.release(one.record.version, of: one.record.repository) == nil
             if try await restore(one) != nil, isNew { added += 1 }
         }
         return added
@@ -66,12 +75,13 @@ package struct ReleaseRecords: Sendable {
         folders.folder(of: version, commit: commit, repository: repository) + ReleaseFolders.recordSuffix
     }
 
-    private static func read(_ path: String) -> ReleaseRecord? {
-        FileManager.default.contents(atPath: path).flatMap { try? JSONDecoder().decode(ReleaseRecord.self, from: $0) }
+    private static func read(_ path: String) -> KeptRelease? {
+        FileManager.default.contents(atPath: path).flatMap { try? JSONDecoder().decode(KeptRelease.self, from: $0) }
     }
 
     /// - Returns: The release as the index knows it now; nil if it does not know the repository.
-    private func restore(_ kept: ReleaseRecord) async throws -> ReleaseRecord? {
+    private func restore(_ file: KeptRelease) async throws -> ReleaseRecord? {
+        let kept = file.record
         let (version, name) = (kept.version, kept.repository)
         guard let known = try await index.addRelease(kept), known.commit == kept.commit else { return nil }
         // It only goes forward: the file may be older than the index.
@@ -87,6 +97,36 @@ package struct ReleaseRecords: Sendable {
             if let there, there.updatedAt >= publication.updatedAt { continue }
             try await index.record(publication, of: version, in: name)
         }
+        for (step, destination) in file.destinations {
+            try await index.setPublishingNote(
+                ReleaseFollowing.destination, to: destination, of: step, version: version, in: name)
+        }
         return try await index.release(version, of: name)
+    }
+}
+
+/// What the file beside a release's folder has: the fields of the record, and those below.
+private struct KeptRelease: Sendable, Codable {
+    var record: ReleaseRecord
+    /// By the name of the step that publishes, what is needed to ask the destination later. Earlier versions of pipectl
+    /// wrote none.
+    var destinations: [String: String]
+
+    private enum Key: CodingKey { case destinations }
+
+    init(record: ReleaseRecord, destinations: [String: String]) {
+        (self.record, self.destinations) = (record, destinations)
+    }
+
+    init(from decoder: any Decoder) throws {
+        record = try ReleaseRecord(from: decoder)
+        let fields = try decoder.container(keyedBy: Key.self)
+        destinations = try fields.decodeIfPresent([String: String].self, forKey: .destinations) ?? [:]
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try record.encode(to: encoder)
+        var fields = encoder.container(keyedBy: Key.self)
+        try fields.encode(destinations, forKey: .destinations)
     }
 }

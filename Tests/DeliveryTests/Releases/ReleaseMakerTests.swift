@@ -282,6 +282,37 @@ struct ReleaseMakerTests {
         #expect(try await following.look().isEmpty)
     }
 
+    @Test func `a destination that goes on working is asked again after the index was restored`() async throws {
+        let bench = try await Bench()
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        bench.memory.ends.withLock { $0 = .processing }
+        _ = try await bench.perform(2)
+        let new = try Store.Index.inMemory()
+        try await new.connectForge("app", address: "a", location: "/app")
+        #expect(try await ReleaseRecords(new, bench.service.folders).restoreAll() == 1)
+        let asked = Mutex<[Destination]>([])
+        let memory = bench.memory
+        let service = DeliveryService(
+            index: new, folders: bench.service.folders, sources: Sources(), artifact: { _ in nil },
+            publishers: { destination, _, _ in
+                asked.withLock { $0.append(destination) }
+                return memory
+            })
+        bench.memory.now.withLock { $0 = .success(.testing) }
+        #expect(try await ReleaseFollowing(service) { _, _ in nil }.look().map(\.step) == ["out"])
+        #expect(asked.withLock { $0 } == [.folder("/x")])
+        #expect(try await new.release("1.0", of: "app")?.publications.map(\.state) == [.testing])
+        // A record of an earlier version of pipectl has none of this, and is read all the same.
+        let path = bench.path + ".json"
+        var fields = try #require(
+            JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: path))) as? [String: Any])
+        fields["destinations"] = nil
+        try JSONSerialization.data(withJSONObject: fields).write(to: URL(filePath: path))
+        let other = try Store.Index.inMemory()
+        try await other.connectForge("app", address: "a", location: "/app")
+        #expect(try await ReleaseRecords(other, bench.service.folders).restoreAll() == 1)
+    }
+
     @Test func `its repository is named by its address, or as a URI of its own`() async throws {
         for (address, origin) in [
             (nil, "urn:pipectl:repository:app@refs/tags/v1.0"),
