@@ -54,6 +54,17 @@ struct AptRepositoryTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
+    func `a package that a person has removed is not in the next lists`() async throws {
+        for version in ["1.0", "1.1"] { show(try await add(version)) }
+        try FileManager.default.removeItem(atPath: folder["repo/pool/main/h/hello/hello_1.1_all.deb"])
+        show(try await add("1.0"))
+        #expect(try packages() == ["hello 1.0 all"])
+        // It is not a disk that is missing.
+        try FileManager.default.removeItem(atPath: folder["repo/pool"])
+        await #expect(throws: DeliveryProblem.self) { _ = try await add("1.2", architecture: "amd64") }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
     func `the lists of other components and of other suites stay`() async throws {
         show(try await add("1.0"))
         let other = AptRepository(root: repository.root, suite: "stable", component: "extra")

@@ -37,8 +37,8 @@ struct AptRepository: Sendable {
     ///
     /// - Throws: ``DeliveryProblem`` with `.conflict` where a version is there with other bytes.
     func add(_ packages: [(DebianPackage, ReleaseFile)], at date: Date) throws -> State {
-        for (package, file) in packages { try store(package, file) }
         var indices = try shown()
+        for (package, file) in packages { try store(package, file) }
         for architecture in Set(packages.map(\.0.architecture)) {
             let place = indices.firstIndex { $0.component == component && $0.architecture == architecture }
             let known = place.map { indices.remove(at: $0).bytes } ?? []
@@ -89,13 +89,29 @@ struct AptRepository: Sendable {
             let folder = folder(component, architecture)
             for path in [Self.byHash(folder).appending(digest), folder.appending("Packages")] {
                 guard let bytes = try bytes(path), Self.digest(bytes) == digest else { continue }
-                return PackageIndex(component: component, architecture: architecture, bytes: bytes)
+                return PackageIndex(component: component, architecture: architecture, bytes: try present(bytes))
             }
             throw DeliveryProblem(
                 .machine,
                 "\(folder) has not the list that InRelease names, so its packages are not known: put it back from a copy"
             )
         }
+    }
+
+    /// An index without the packages whose files a person has removed, as of a release that was withdrawn.
+    private func present(_ index: [UInt8]) throws -> [UInt8] {
+        let all = DebianPackage.all(in: String(decoding: index, as: UTF8.self))
+        let files = FileManager.default
+        let present = all.filter { files.fileExists(atPath: root.appending($0.path).string) }
+        if present.count == all.count { return index }
+        guard files.fileExists(atPath: root.appending("pool").string) else {
+            throw DeliveryProblem(.machine, "\(root) has lists but no pool with the packages: put it back, or mount it")
+        }
+        return Self.index(present)
+    }
+
+    private static func index(_ packages: [DebianPackage]) -> [UInt8] {
+        Array(packages.map { $0.paragraph + "\n" }.joined(separator: "\n").utf8)
     }
 
     /// An index with the packages that were in it and the new ones.
@@ -109,7 +125,7 @@ struct AptRepository: Sendable {
             all.append(package)
         }
         all.sort { ($0.name, $0.version) < ($1.name, $1.version) }
-        return Array(all.map { $0.paragraph + "\n" }.joined(separator: "\n").utf8)
+        return Self.index(all)
     }
 
     private func writeByHash(_ index: PackageIndex) throws {
