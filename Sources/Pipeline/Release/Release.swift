@@ -94,7 +94,8 @@ extension Step {
     /// Brings a release to one destination.
     ///
     /// The daemon does it itself, outside the sandbox. It looks what is there before it creates or uploads anything, so
-    /// an interrupted step is continued, and nothing is published twice.
+    /// an interrupted step is continued, and nothing is published twice. An attempt may take 6 hours, unless `.timeout`
+    /// says otherwise.
     ///
     /// - Parameters:
     ///   - name: Unique in the workflow.
@@ -106,6 +107,8 @@ extension Step {
     ) -> Step {
         var step = Step(name, [release.step] + needs, .publish(destination)).idempotent()
         step.planned.isNeverProved = true
+        // An upload may take hours, and then Apple processes a build for up to two.
+        step.planned.timeout = Duration.hours(6).inSeconds
         // The manifest is signed with the notes, when the first step publishes the release.
         step.planned.secrets = release.step.planned.secrets
         for secret in destination.secrets where !step.planned.secrets.contains(where: { $0.name == secret }) {
