@@ -241,6 +241,28 @@ import Testing
             try release.folder.write(app + ".sig", (signature.base64EncodedString() + "\n").utf8)
             return release.trusted
         },
+        Attack("a bundle of a trusted key has its signature of another file", .badSignature) { release in
+            let signature = try await BlobSignature(of: release.digests(other), by: release.blobKey)
+            let bundle = try signature.bundle(of: release.digests(app), key: release.blobKey.publicKey)
+            try release.folder.write(app + ".sigstore.json", bundle)
+            return release.trusted
+        },
+        Attack("a further signature of a trusted key is one of another file", .otherName) { release in
+            let key = PrivateKey(new: .ed25519)
+            try await release.signFile(app, as: other, by: key, id: key.publicKey.id)
+            return TrustedKeys([release.key.publicKey, key.publicKey])
+        },
+        Attack("a further signature is one of a key that was revoked", .revokedKey) { release in
+            let key = PrivateKey(new: .ed25519)
+            try await release.signFile(app, by: key, id: key.publicKey.id)
+            return TrustedKeys([release.key.publicKey], revoked: try RevokedKeys(key.publicKey.id.description))
+        },
+        Attack("a file is named as the signature of a further key that made no such one", .badSignature) { release in
+            let key = PrivateKey(new: .p256)
+            let file = SignatureFile.name(of: app, SignatureFile.cosign, by: key.publicKey.id)
+            try release.folder.write(file, release.text(app + ".sig").utf8)
+            return TrustedKeys([release.key.publicKey, key.publicKey])
+        },
         Attack("the signature of the envelope is taken as one of the file", .badSignature) { release in
             let text = try release.text(list)
             let line = text.split(separator: "\"sig\":\"")[1].prefix { $0 != "\"" }

@@ -48,15 +48,16 @@ struct TestRelease: Sendable {
         try await writeList(signers: [keyForList ?? key])
     }
 
-    func signFile(_ name: String, as signed: String? = nil, by key: PrivateKey? = nil, version: String? = nil)
-        async throws
-    {
+    /// - Parameter id: Of a further key, for the name of its file.
+    func signFile(
+        _ name: String, as signed: String? = nil, by key: PrivateKey? = nil, id: KeyID? = nil, version: String? = nil
+    ) async throws {
         let comment = TrustedComment(
             file: signed ?? name, version: version ?? self.version, commit: commit, repository: repository)
         let signature = try await MinisignSignature(
             of: digests(name), trustedComment: comment.text(madeAt: Date(timeIntervalSince1970: 1_700_000_000)),
             by: key ?? self.key)
-        try folder.write(name + ".minisig", signature.text.utf8)
+        try folder.write(SignatureFile.name(of: name, SignatureFile.minisign, by: id), signature.text.utf8)
     }
 
     func provenance(of files: [ReleaseManifest.File], commit: String? = nil) -> Provenance {
@@ -72,19 +73,20 @@ struct TestRelease: Sendable {
 
     static func manifest(
         files: [ReleaseManifest.File], version: String = "1.2.0", commit: String = String(repeating: "c", count: 40),
-        repository: String = "https://git.example.com/team/tool", notes: String? = nil
+        repository: String = "https://git.example.com/team/tool", notes: String? = nil, keys: [KeyID] = []
     ) -> ReleaseManifest {
         ReleaseManifest(
             repository: repository, version: version, buildNumber: 12, tag: "v\(version)", commit: commit,
             tree: String(repeating: "d", count: 40), madeAt: Date(timeIntervalSince1970: 1_700_000_000),
-            workflow: "release", runID: "7", files: files, notesSHA256: notes, keyIDs: [])
+            workflow: "release", runID: "7", files: files, notesSHA256: notes, keyIDs: keys)
     }
 
     /// The list of the release, from the files in the folder.
     func list() throws -> ReleaseManifest {
         Self.manifest(
             files: try [Self.app, Self.other].map { ReleaseManifest.File(name: $0, try digests($0)) }, version: version,
-            commit: commit, repository: repository, notes: try digests(ReleaseManifest.notesName).sha256Text)
+            commit: commit, repository: repository, notes: try digests(ReleaseManifest.notesName).sha256Text,
+            keys: [key.publicKey.id, blobKey.publicKey.id])
     }
 
     func writeList(signers: [PrivateKey]) async throws {

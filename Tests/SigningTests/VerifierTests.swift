@@ -58,6 +58,58 @@ import Testing
         #expect(verdict.checks.filter { $0.state == .absent }.map(\.code) == ["unknown-key", "unknown-key"])
     }
 
+    /// A release is signed with a new key of which its user knows nothing yet.
+    @Test(arguments: [[], ["release.json"], [app + ".sigstore.json"], [app + ".sig"], [app + ".sig", "release.json"]])
+    func `a signature of an unknown key does no harm where another key of its form is trusted`(
+        _ removed: [String]
+    ) async throws {
+        let release = try await TestRelease.make()
+        for name in removed { try release.remove(name) }
+        let verdict = verify(release, keys: TrustedKeys([release.key.publicKey, PrivateKey(new: .p256).publicKey]))
+        #expect(verdict.refusals == [])
+        #expect(verdict.accepted)
+        let blobs = verdict.checks.filter { [.cosign, .bundle].contains($0.name) && $0.code != nil }
+        #expect(blobs.count == (removed.contains { $0.hasPrefix(app) } ? 1 : 2))
+        #expect(blobs.allSatisfy { $0.code == "unknown-key" })
+    }
+
+    @Test func `a signature that nothing names the key of must be one of a trusted key`() async throws {
+        let release = try await TestRelease.make()
+        try release.keepOnly(app + ".minisig", app + ".sig")
+        let verdict = verify(release, keys: TrustedKeys([release.key.publicKey, PrivateKey(new: .p256).publicKey]))
+        #expect(verdict.refusals == ["bad-signature"])
+    }
+
+    @Test func `a signature of an unknown key alone is not enough`() async throws {
+        let release = try await TestRelease.make()
+        try release.keepOnly(app + ".sig", app + ".sigstore.json")
+        let verdict = verify(release, keys: TrustedKeys([PrivateKey(new: .p256).publicKey]))
+        #expect(verdict.refusals == ["unknown-key"])
+        #expect(!verdict.accepted)
+    }
+
+    /// Old and new keys sign side by side for a while; each user trusts either.
+    @Test(arguments: [PublicKey.Algorithm.ed25519, .p256])
+    func `the signature of a further key is found by the id in its name`(_ algorithm: PublicKey.Algorithm) async throws
+    {
+        let release = try await TestRelease.make()
+        try release.remove("release.json", "provenance.intoto.jsonl")
+        let key = PrivateKey(new: algorithm)
+        let id = key.publicKey.id
+        if algorithm == .ed25519 {
+            try await release.signFile(app, by: key, id: id)
+        } else {
+            let signature = try await BlobSignature(of: release.digests(app), by: key)
+            try release.folder.write(SignatureFile.name(of: app, SignatureFile.cosign, by: id), signature.line.utf8)
+        }
+        for keys in [[key.publicKey], [release.key.publicKey, release.blobKey.publicKey]] {
+            let verdict = verify(release, keys: TrustedKeys(keys))
+            #expect(verdict.refusals == [])
+            #expect(verdict.accepted)
+            #expect(verdict.signedBy == keys.map(\.id))
+        }
+    }
+
     @Test func `the list, the notes and the provenance of a release can be checked themselves`() async throws {
         let release = try await TestRelease.make()
         for name in [ReleaseManifest.fileName, ReleaseManifest.notesName] {

@@ -43,18 +43,22 @@ struct ReleaseSides {
         of digests: FileDigests, named name: String, _ signers: Signers
     ) async throws -> [(name: String, bytes: Data)] {
         var made: [(name: String, bytes: Data)] = []
-        for (key, forms) in signers.all {
-            if forms.contains(.minisign) {
+        var forms: Set<SignatureForm> = []
+        for (key, form) in signers.all {
+            // The first key of a form has the usual name; each further one has its id in it.
+            let id = forms.insert(form).inserted ? nil : key.publicKey.id
+            func file(_ ending: String) -> String { SignatureFile.name(of: name, ending, by: id) }
+            switch form {
+            case .minisign:
                 let comment = TrustedComment(
                     file: name, version: basis.version.version, commit: basis.commit, repository: repository
                 ).text(madeAt: basis.committedAt)
                 let signature = try await MinisignSignature(of: digests, trustedComment: comment, by: key)
-                made.append((name + ".minisig", Data(signature.text.utf8)))
-            }
-            if forms.contains(.cosign) {
+                made.append((file(SignatureFile.minisign), Data(signature.text.utf8)))
+            case .cosign:
                 let signature = try await BlobSignature(of: digests, by: key)
-                made.append((name + ".sig", Data(signature.line.utf8)))
-                made.append((name + ".sigstore.json", try signature.bundle(of: digests, key: key.publicKey)))
+                made.append((file(SignatureFile.cosign), Data(signature.line.utf8)))
+                made.append((file(SignatureFile.bundle), try signature.bundle(of: digests, key: key.publicKey)))
             }
         }
         return made

@@ -2,13 +2,15 @@ import Foundation
 import Pipeline
 import Signing
 
-/// The keys that sign a release, each with the forms in which it signs files.
+/// The keys that sign a release, each with the form in which it signs files.
 struct Signers {
-    let all: [(key: any Signer, forms: [SignatureForm])]
+    let all: [(key: any Signer, form: SignatureForm)]
 
-    /// - Throws: ``DeliveryProblem`` if a secret has no usable key, or if its key can't sign in a form.
+    /// - Throws: ``DeliveryProblem`` if a secret has no usable key, the key of another one, or a key that can't sign in a
+    ///   form.
     init(_ uses: [SignatureUse], _ secrets: [String: [UInt8]]) throws {
-        all = try uses.map { use in
+        var all: [(key: any Signer, form: SignatureForm)] = []
+        for use in uses {
             guard let bytes = secrets[use.secret] else {
                 throw DeliveryProblem(
                     .refused, "secret \(use.secret) is not given to this run: only merged code is signed")
@@ -24,8 +26,16 @@ struct Signers {
                     "the key in secret \(use.secret) can't sign as \(form.rawValue), which takes "
                         + (form == .minisign ? "Ed25519" : "ECDSA on P-256"))
             }
-            return (key, [usual])
+            // Signatures are told apart by the ids of their keys.
+            guard !all.contains(where: { $0.key.publicKey.id == key.publicKey.id }) else {
+                throw DeliveryProblem(
+                    .invalid,
+                    "the key in secret \(use.secret) has the id \(key.publicKey.id), as another one that signs: remove one "
+                        + "of them")
+            }
+            all.append((key, usual))
         }
+        self.all = all
     }
 
     var keys: [any Signer] { all.map(\.key) }

@@ -43,6 +43,8 @@ public struct Release: Sendable {
     /// - Parameters:
     ///   - secret: The secret with the private key, or with the command that reaches one elsewhere: `pipectl secrets set
     ///     NAME`. Ed25519 or ECDSA P-256.
+    ///     Several keys sign side by side: the first of each form has the usual file, each further one a file with its id
+    ///     in the name.
     ///   - forms: In which forms the files are signed. Default: as `minisign` reads it, or as `cosign` reads it for an
     ///     ECDSA key.
     public func signed(with secret: String, as forms: SignatureForm...) -> Release {

@@ -5,6 +5,8 @@ package import Foundation
 package struct BlobSignature: Sendable, Equatable {
     /// The signature in DER.
     package let bytes: Data
+    /// The key that a bundle says it is of, by its fingerprint. Nothing protects it.
+    package let hint: KeyID?
 
     /// The longest file of a signature alone, in bytes.
     package static let limit = 1 << 10
@@ -19,6 +21,7 @@ package struct BlobSignature: Sendable, Equatable {
     package init(of file: FileDigests, by signer: some Signer) async throws {
         guard signer.publicKey.algorithm == .p256 else { throw SigningError.signsNoDigest }
         bytes = try await signer.signature(for: .digest(file))
+        hint = signer.publicKey.fingerprint
     }
 
     /// Reads the line of Base64.
@@ -30,6 +33,7 @@ package struct BlobSignature: Sendable, Equatable {
             throw SigningError(.malformed, "this is no signature of cosign, which is one line of Base64")
         }
         self.bytes = bytes
+        hint = nil
     }
 
     /// The file that `cosign sign-blob --output-signature` writes.
@@ -37,9 +41,13 @@ package struct BlobSignature: Sendable, Equatable {
 
     /// The trusted key that signed `file`.
     ///
+    /// - Parameter makers: The keys of which one made it, where there is no ``hint``; nil: that is not known.
     /// - Throws: ``SigningError``: see ``TrustedKeys``.
-    package func signer(of file: FileDigests, among trusted: TrustedKeys) throws(SigningError) -> PublicKey {
-        try trusted.signer(of: bytes, for: .digest(file), claimed: nil, algorithm: .p256)
+    package func signer(
+        of file: FileDigests, among trusted: TrustedKeys, makers: Set<KeyID>? = nil
+    ) throws(SigningError) -> PublicKey {
+        try trusted.signer(
+            of: bytes, for: .digest(file), claimed: nil, algorithm: .p256, makers: hint.map { [$0] } ?? makers)
     }
 
     // MARK: Bundles
@@ -67,7 +75,7 @@ package struct BlobSignature: Sendable, Equatable {
         guard let message = bundle.messageSignature else {
             throw SigningError(.wrongKind, "the bundle has no signature of a file")
         }
-        guard bundle.verificationMaterial.publicKey != nil else {
+        guard let key = bundle.verificationMaterial.publicKey else {
             throw SigningError(
                 .wrongKind, "the bundle is signed with a certificate; only signatures with a key can be checked offline"
             )
@@ -84,6 +92,9 @@ package struct BlobSignature: Sendable, Equatable {
             throw SigningError(.malformed, "the bundle's signature is no Base64")
         }
         bytes = signature
+        // Other tools may write another hint: then it says nothing.
+        let fingerprint = key.hint.flatMap { Data(base64Encoded: $0) }.flatMap { $0.count == 32 ? $0 : nil }
+        hint = fingerprint.flatMap { KeyID(bytes: $0.prefix(8)) }
     }
 
     private struct Bundle: Codable {

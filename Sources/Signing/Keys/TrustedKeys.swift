@@ -12,10 +12,14 @@ package struct TrustedKeys: Sendable {
 
     /// The key that made a signature.
     ///
-    /// - Parameter claimed: The name that the signature gives its key; nil in forms without names.
+    /// - Parameters:
+    ///   - claimed: The name that the signature gives its key; nil in forms without names.
+    ///   - makers: For forms without names: the keys of which one made the signature, as something beside it says; nil:
+    ///     that is not known. It only decides what a signature is called that no trusted key made.
     /// - Throws: ``SigningError`` with `unknownKey`, `revokedKey`, `badSignature` or `keyMismatch`.
     func signer(
-        of signature: Data, for input: SigningInput, claimed: KeyID?, algorithm: PublicKey.Algorithm? = nil
+        of signature: Data, for input: SigningInput, claimed: KeyID?, algorithm: PublicKey.Algorithm? = nil,
+        makers: Set<KeyID>? = nil
     ) throws(SigningError) -> PublicKey {
         if let claimed, revoked.ids.contains(claimed) { throw Self.isRevoked(claimed) }
         let fitting = keys.filter { algorithm == nil || $0.algorithm == algorithm }
@@ -29,8 +33,11 @@ package struct TrustedKeys: Sendable {
             return key
         }
         guard let claimed else {
-            if fitting.isEmpty {
-                throw SigningError(.unknownKey, "no key that you trust can make such a signature; it was not checked")
+            let mayBeBad = fitting.contains { key in
+                makers.map { $0.contains(key.id) || $0.contains(key.fingerprint) } ?? true
+            }
+            if !mayBeBad {
+                throw SigningError(.unknownKey, "a key that you do not trust made the signature; it was not checked")
             }
             throw SigningError(
                 .badSignature, "the signature does not belong to this file, or a key that you do not trust made it")

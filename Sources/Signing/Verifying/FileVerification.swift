@@ -155,42 +155,71 @@ struct FileVerification {
 
     // MARK: Signatures
 
+    /// The files of signatures with an ending: the usual one, and those of further keys, whose names have the key's id.
+    private func signatureFiles(_ ending: String) -> [(file: String, key: KeyID?)] {
+        let known = trusted.keys.map(\.id) + trusted.revoked.keys.map(\.id) + (manifest?.keyIDs ?? [])
+        let ids = trusted.revoked.ids.union(known).sorted { $0.description < $1.description }
+        let further = ids.map { (file: SignatureFile.name(of: name, ending, by: $0), key: Optional($0)) }
+        return [(name + ending, nil)] + further.filter { FileManager.default.fileExists(atPath: beside($0.file)) }
+    }
+
     mutating func checkMinisign() {
-        let file = name + ".minisig"
-        guard let digests, let data = content(file, MinisignSignature.limit, for: .minisign) else { return }
-        do throws(SigningError) {
-            let signature = try MinisignSignature(data)
-            let key = try signature.signer(of: digests, among: trusted)
-            let comment = try TrustedComment(signature.trustedComment)
-            if let signed = comment.file, signed != name {
-                return fail(
-                    .minisign, .otherName, "\(file): the key \(key.id) signed these bytes as \(signed), not as \(name)."
-                )
-            }
-            claims.add(
-                .init(source: file, version: comment.version, commit: comment.commit, repository: comment.repository))
-            pass(.minisign, "The key \(key.id) signed it (minisign).")
-            trust(key)
-        } catch { refuse(.minisign, file, error) }
+        guard let digests else { return }
+        for (file, _) in signatureFiles(SignatureFile.minisign) {
+            guard let data = content(file, MinisignSignature.limit, for: .minisign) else { continue }
+            do throws(SigningError) {
+                let signature = try MinisignSignature(data)
+                let key = try signature.signer(of: digests, among: trusted)
+                let comment = try TrustedComment(signature.trustedComment)
+                if let signed = comment.file, signed != name {
+                    fail(
+                        .minisign, .otherName,
+                        "\(file): the key \(key.id) signed these bytes as \(signed), not as \(name).")
+                    continue
+                }
+                claims.add(
+                    .init(
+                        source: file, version: comment.version, commit: comment.commit, repository: comment.repository))
+                pass(.minisign, "The key \(key.id) signed it (minisign).")
+                trust(key)
+            } catch { refuse(.minisign, file, error) }
+        }
     }
 
     mutating func checkCosign() {
         guard let digests else { return }
-        let file = name + ".sig"
-        if let data = content(file, BlobSignature.limit, for: .cosign) {
+        var hints: [Data: KeyID] = [:]
+        for (file, named) in signatureFiles(SignatureFile.bundle) {
+            guard let data = content(file, BlobSignature.bundleLimit, for: .bundle) else { continue }
             do throws(SigningError) {
-                let key = try BlobSignature(line: data).signer(of: digests, among: trusted)
+                let signature = try BlobSignature(bundle: data, of: digests)
+                if let hint = signature.hint { hints[signature.bytes] = hint }
+                let key = try signature.signer(of: digests, among: trusted, makers: makers(named))
+                pass(.bundle, "The key \(key.id) signed it (bundle of sigstore).")
+                trust(key)
+            } catch { refuse(.bundle, file, error) }
+        }
+        for (file, named) in signatureFiles(SignatureFile.cosign) {
+            guard let data = content(file, BlobSignature.limit, for: .cosign) else { continue }
+            do throws(SigningError) {
+                let signature = try BlobSignature(line: data)
+                // A bundle with the same signature says whose it is.
+                let makers: Set<KeyID>? = hints[signature.bytes].map { [$0] } ?? self.makers(named)
+                let key = try signature.signer(of: digests, among: trusted, makers: makers)
                 pass(.cosign, "The key \(key.id) signed it (cosign).")
                 trust(key)
             } catch { refuse(.cosign, file, error) }
         }
-        let bundle = name + ".sigstore.json"
-        if let data = content(bundle, BlobSignature.bundleLimit, for: .bundle) {
-            do throws(SigningError) {
-                let key = try BlobSignature(bundle: data, of: digests).signer(of: digests, among: trusted)
-                pass(.bundle, "The key \(key.id) signed it (bundle of sigstore).")
-                trust(key)
-            } catch { refuse(.bundle, bundle, error) }
+    }
+
+    /// The keys of which one made a signature of cosign: the one in its file's name, else those that the signed list
+    /// names and that have no file of their own. Nil if that is not known.
+    private func makers(_ named: KeyID?) -> Set<KeyID>? {
+        if let named { return [named] }
+        guard let manifest, !manifest.keyIDs.isEmpty else { return nil }
+        let listed = Set(manifest.files.map(\.name))
+        return Set(manifest.keyIDs).filter {
+            !listed.contains(SignatureFile.name(of: name, SignatureFile.cosign, by: $0))
         }
     }
 
@@ -233,9 +262,7 @@ struct FileVerification {
     /// Whether the list, which a trusted key signed, names it beside the file that it is the signature of.
     private var isListedSignature: Bool {
         guard let listed = manifest?.files.map(\.name), listed.contains(name) else { return false }
-        return [".minisig", ".sig", ".sigstore.json"].contains { ending in
-            name.hasSuffix(ending) && listed.contains(String(name.dropLast(ending.count)))
-        }
+        return SignatureFile.signed(by: name).contains(where: listed.contains)
     }
 
     /// The statements in envelopes that trusted keys have signed: at least one envelope.
@@ -321,10 +348,9 @@ struct FileVerification {
         if listed.contains(name) { return true }
         let own = [ReleaseManifest.fileName, ReleaseManifest.notesName]
         if (own + [Checksums.fileName, "provenance.intoto.jsonl"]).contains(name) { return true }
-        return [".minisig", ".sig", ".sigstore.json", ".intoto.jsonl"].contains { ending in
-            name.hasSuffix(ending)
-                && (listed.contains(String(name.dropLast(ending.count)))
-                    || own.contains(String(name.dropLast(ending.count))))
-        }
+        let statement = ".intoto.jsonl"
+        let signed =
+            name.hasSuffix(statement) ? [String(name.dropLast(statement.count))] : SignatureFile.signed(by: name)
+        return signed.contains { listed.contains($0) || own.contains($0) }
     }
 }

@@ -37,8 +37,8 @@ package struct ReleaseVerifier: Sendable {
         self.expected = expected
     }
 
-    /// Looks at one file and the files beside it: `FILE.minisig`, `FILE.sig`, `FILE.sigstore.json`,
-    /// `FILE.intoto.jsonl` or `provenance.intoto.jsonl`, `SHA256SUMS`, `release.json` and `NOTES.md`.
+    /// Looks at one file and the files beside it: `FILE.minisig`, `FILE.sig`, `FILE.sigstore.json`, the same with the id
+    /// of a further key as in `FILE.KEYID.minisig`, `FILE.intoto.jsonl` or `provenance.intoto.jsonl`, `SHA256SUMS`, `release.json` and `NOTES.md`.
     package func verify(file path: String) -> FileVerdict {
         var work = FileVerification(path, trusted, fileLimit)
         guard work.readFile() else { return work.verdict }

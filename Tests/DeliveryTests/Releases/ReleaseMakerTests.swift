@@ -66,6 +66,8 @@ struct ReleaseMakerTests {
         let key = PrivateKey(new: .ed25519)
         /// The secret; nil is the key.
         var secret: String?
+        /// Secrets with further keys.
+        var further: [String: String] = [:]
         var basis: ReleaseBasis
 
         init(notes: [LandedNote] = [], publishes: Bool = true, address: String? = nil) async throws {
@@ -106,7 +108,9 @@ struct ReleaseMakerTests {
             return try await service.work(basis).perform(
                 ReleaseOrder(
                     step: basis.plan.steps[step], earlier: EarlierSteps(records: [], artifacts: artifacts),
-                    folder: FilePath(folder["run"]), secrets: ["KEY": Array((secret ?? key.pem).utf8)]), say: say)
+                    folder: FilePath(folder["run"]),
+                    secrets: further.merging(["KEY": secret ?? key.pem]) { $1 }.mapValues { Array($0.utf8) }),
+                say: say)
         }
 
         var path: String { service.folders.folder(of: "1.0", commit: basis.commit, repository: "app") }
@@ -311,6 +315,40 @@ struct ReleaseMakerTests {
         let other = try Store.Index.inMemory()
         try await other.connectForge("app", address: "a", location: "/app")
         #expect(try await ReleaseRecords(other, bench.service.folders).restoreAll() == 1)
+    }
+
+    @Test(arguments: [PublicKey.Algorithm.ed25519, .p256])
+    func `two keys of one form sign side by side, and either is enough`(_ algorithm: PublicKey.Algorithm) async throws {
+        var bench = try await Bench(publishes: false)
+        let (old, new) = (PrivateKey(new: algorithm), PrivateKey(new: algorithm))
+        bench.secret = old.pem
+        bench.further = ["NEXT": new.pem]
+        let build = Step("build", run: "make")
+        let release = Release(version: .tag(), needs: build).signed(with: "KEY").signed(with: "NEXT")
+        bench.basis.plan = Plan(workflow: "release", steps: [build.planned, release.step.planned])
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        let ending = algorithm == .ed25519 ? "minisig" : "sig"
+        #expect(
+            try Set(bench.files()).isSuperset(of: ["app.txt.\(ending)", "app.txt.\(new.publicKey.id).\(ending)"]))
+        for key in [old, new] {
+            let verifier = ReleaseVerifier(TrustedKeys([key.publicKey]), expecting: .init(version: "1.0"))
+            #expect(verifier.verify(folder: bench.path).filter { !$0.accepted }.map(\.file) == [])
+            let file = verifier.verify(file: "\(bench.path)/app.txt")
+            let forms = file.checks.filter { $0.state == .passed && [.minisign, .cosign, .bundle].contains($0.name) }
+            #expect(Set(forms.map(\.name)) == (algorithm == .ed25519 ? [.minisign] : [.cosign, .bundle]))
+        }
+    }
+
+    @Test func `a key that is named twice is refused`() async throws {
+        var bench = try await Bench(publishes: false)
+        bench.further = ["NEXT": bench.key.pem]
+        let build = Step("build", run: "make")
+        let release = Release(version: .tag(), needs: build).signed(with: "KEY").signed(with: "NEXT")
+        bench.basis.plan = Plan(workflow: "release", steps: [build.planned, release.step.planned])
+        let problem = await #expect(throws: ReleaseFailure.self) {
+            _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        }
+        #expect(problem?.isOfMachine == false)
     }
 
     @Test func `its repository is named by its address, or as a URI of its own`() async throws {
