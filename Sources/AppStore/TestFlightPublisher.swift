@@ -1,7 +1,7 @@
 package import AsyncHTTPClient
 package import Delivery
 import Foundation
-package import Results
+import Results
 package import Pipeline
 
 /// Brings a release's app to TestFlight, through App Store Connect, from any system.
@@ -34,12 +34,14 @@ package struct TestFlightPublisher: Publisher {
         }
     }
 
-    package func state(of release: ReleaseContent) async throws -> PublicationRecord.State? {
+    package func state(of release: ReleaseContent) async throws -> PublicationStanding? {
         do {
             let app = try await client.app(options.app)
-            guard let build = try await look(nil, release, app, { _ in }) else { return .processing }
+            guard let build = try await look(nil, release, app, { _ in }) else {
+                return PublicationStanding(.processing)
+            }
             let testing = BuildTesting(client: client, app: app, options: options, say: { _ in })
-            return try await testing.state(build, try await testing.groups())
+            return try await testing.standing(build, try await testing.groups())
         } catch let error as AppStoreError {
             throw error.problem
         }
@@ -61,11 +63,13 @@ package struct TestFlightPublisher: Publisher {
         try await progress.confirm()
         try await testing.give(build, to: groups)
         try await testing.expire(except: build)
-        let state = try await testing.state(build, groups)
+        let standing = try await testing.standing(build, groups)
+        if let reason = standing.reason { say(reason) }
+        if standing.state == .refused, let reason = standing.reason { throw DeliveryProblem(.invalid, reason) }
         let link = groups.lazy.map(\.attributes).first { $0.publicLinkEnabled == true }?.publicLink
         let page = "https://appstoreconnect.apple.com/apps/\(AppStoreRequest.part(app))/testflight"
         return Publication(
-            state: state, address: link.flatMap(Self.testFlightLink) ?? page,
+            state: standing.state, reason: standing.reason, address: link.flatMap(Self.testFlightLink) ?? page,
             install: "TestFlight: \(release.version) (\(release.buildNumber))")
     }
 

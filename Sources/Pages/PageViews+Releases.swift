@@ -102,6 +102,7 @@ extension PageViews {
         Piece.list(release.publications, "cards", none: "It is not published yet.") { publication in
             var entry: HTML = "<p><b>\(publication.step)</b>: \(publication.state.rawValue) \(publication.destination) "
             entry += "<span class=\"quiet\">\(Piece.time(publication.updatedAt))</span></p>\n"
+            if let reason = publication.reason { entry += "<p>\(reason)</p>\n" }
             // Only such an address can be followed without harm.
             if let address = publication.address, address.hasPrefix("https://") || address.hasPrefix("http://") {
                 entry += "<p><a href=\"\(address)\" rel=\"noreferrer\">\(address)</a></p>\n"

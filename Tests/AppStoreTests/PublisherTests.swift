@@ -1,5 +1,7 @@
+import AsyncHTTPClient
 import Delivery
 import Foundation
+import Results
 import TestForge
 import Testing
 
@@ -81,6 +83,41 @@ import Testing
         #expect(done.result.problem?.code == .unreachable)
         #expect(progress.all[UploadNotes.upload] == "u")
         #expect(!done.asked.contains { $0.method == "PATCH" })
+    }
+
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            ("BETA_REJECTED", PublicationRecord.State.refused, true), ("EXPIRED", .refused, true),
+            ("MISSING_EXPORT_COMPLIANCE", .processing, true), ("IN_BETA_REVIEW", .processing, false),
+            ("BETA_APPROVED", .testing, false),
+        ])
+    func `what is in the way of a build is said`(
+        apple: String, state: PublicationRecord.State, hasReason: Bool
+    ) async throws {
+        let groups = #"""
+            {"data":[{"type":"betaGroups","id":"2","attributes":{"name":"Friends","isInternalGroup":false}}],
+            "links":{"self":"/"}}
+            """#
+        let build = #"""
+            {"data":[{"type":"builds","id":"b","attributes":{"processingState":"VALID"}}],"links":{"self":"/"}}
+            """#
+        let detail = #"""
+            {"data":[{"type":"buildBetaDetails","id":"b","attributes":{"internalBuildState":"IN_BETA_TESTING",
+            "externalBuildState":"\#(apple)"}}],"links":{"self":"/"}}
+            """#
+        let server = try await ForgeDouble { request in
+            if request.path.hasPrefix("/v1/apps?") { return .json(200, Fixture.app) }
+            if request.path.hasPrefix("/v1/betaGroups") { return .json(200, groups) }
+            return .json(200, request.path.hasPrefix("/v1/buildBetaDetails") ? detail : build)
+        }
+        let publisher = try TestFlightPublisher(
+            Fixture.testFlight(["Friends"]), key: Fixture.key, http: .shared, root: server.url)
+        let standing = try await publisher.state(of: Fixture.release([]))
+        try await server.close()
+        #expect(standing?.state == state)
+        #expect((standing?.reason != nil) == hasReason)
+        #expect(server.requests.allSatisfy { $0.method == "GET" })
     }
 
     @Test(arguments: [

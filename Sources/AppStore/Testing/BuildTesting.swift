@@ -96,12 +96,12 @@ struct BuildTesting: Sendable {
     }
 
     /// How far testers have the build. External groups get it after Apple's review, which is asked for here.
-    func state(_ build: String, _ groups: [AppStoreResource<Group>]) async throws -> PublicationRecord.State {
+    func standing(_ build: String, _ groups: [AppStoreResource<Group>]) async throws -> PublicationStanding {
         guard
             let detail = try await client.all(
                 .get("/v1/buildBetaDetails", ["filter[build]": build, "limit": "1"]), Detail.self
             ).first?.attributes
-        else { return .processing }
+        else { return PublicationStanding(.processing) }
         let isExternal = groups.contains { $0.attributes.isInternalGroup == false }
         var state = (isExternal ? detail.externalBuildState : detail.internalBuildState) ?? "PROCESSING"
         if isExternal, state == "READY_FOR_BETA_SUBMISSION" {
@@ -109,18 +109,36 @@ struct BuildTesting: Sendable {
             state = "WAITING_FOR_BETA_REVIEW"
         }
         switch state {
-        case "IN_BETA_TESTING", "READY_FOR_BETA_TESTING", "BETA_APPROVED": return .testing
-        case "MISSING_EXPORT_COMPLIANCE":
-            say(
-                "Apple waits for an answer about encryption before anybody can test the build. Answer it in App Store "
-                    + "Connect, or set ITSAppUsesNonExemptEncryption in the app's Info.plist for all further builds.")
-        case "IN_EXPORT_COMPLIANCE_REVIEW": say("Apple checks the papers about encryption.")
+        case "IN_BETA_TESTING", "READY_FOR_BETA_TESTING", "BETA_APPROVED": return PublicationStanding(.testing)
         case "WAITING_FOR_BETA_REVIEW", "IN_BETA_REVIEW":
             say("External testers get the build when Apple has reviewed it.")
-        case "BETA_REJECTED": say("Apple has rejected the build for external testers: see App Store Connect.")
-        default: break
+            return PublicationStanding(.processing)
+        case "IN_EXPORT_COMPLIANCE_REVIEW":
+            say("Apple checks the papers about encryption.")
+            return PublicationStanding(.processing)
+        case "MISSING_EXPORT_COMPLIANCE":
+            return PublicationStanding(
+                .processing,
+                because:
+                    "Apple waits for an answer about encryption before anybody can test the build. Answer it in App "
+                    + "Store Connect, or set ITSAppUsesNonExemptEncryption in the app's Info.plist for all further builds."
+            )
+        case "BETA_REJECTED":
+            return PublicationStanding(
+                .refused,
+                because: "Apple has rejected the build for external testers. App Store Connect says why; mend it and "
+                    + "release another commit.")
+        case "PROCESSING_EXCEPTION":
+            return PublicationStanding(
+                .refused,
+                because:
+                    "Apple could not process the build. App Store Connect, TestFlight, says why; mend it and release "
+                    + "another commit.")
+        case "EXPIRED":
+            return PublicationStanding(
+                .refused, because: "The build has expired, and testers can't install it. Release another commit.")
+        default: return PublicationStanding(.processing)
         }
-        return .processing
     }
 
     private func submit(_ build: String) async throws {

@@ -27,6 +27,7 @@ package enum ReleaseText {
         ]
         for publication in release.publications {
             lines.append("\(publication.step): \(publication.state.rawValue) \(publication.destination)")
+            if let reason = publication.reason { lines.append("  \(reason)") }
             if let address = publication.address { lines.append("  \(address)") }
             if let install = publication.install { lines.append("  \(install)") }
         }

@@ -59,7 +59,7 @@ private struct TestFlightDelivery: Publisher {
         try await use { try await $0.publish(release, progress: progress, say: say) }
     }
 
-    func state(of release: ReleaseContent) async throws -> PublicationRecord.State? {
+    func state(of release: ReleaseContent) async throws -> PublicationStanding? {
         try await use { try await $0.state(of: release) }
     }
 

@@ -37,8 +37,11 @@ struct ReleaseWatch: Sendable {
                 let code = Logger.Metadata.code(
                     .releaseFollowed, run: release.run, repository: release.repository)
                 switch seen.result {
-                case .success(let state):
-                    log.notice("\(what): \(state.rawValue) now", metadata: code)
+                case .success(let standing):
+                    let why = standing.reason.map { ": \($0)" } ?? ""
+                    log.log(
+                        level: why.isEmpty ? .notice : .warning, "\(what): \(standing.state.rawValue) now\(why)",
+                        metadata: code)
                     news.tellAll()
                 case .failure(let problem):
                     problems[what] = problem

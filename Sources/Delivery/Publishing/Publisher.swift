@@ -23,11 +23,22 @@ package protocol Publisher: Sendable {
     /// by itself.
     ///
     /// - Throws: ``DeliveryProblem``.
-    func state(of release: ReleaseContent) async throws -> PublicationRecord.State?
+    func state(of release: ReleaseContent) async throws -> PublicationStanding?
 }
 
 extension Publisher {
-    package func state(of release: ReleaseContent) async throws -> PublicationRecord.State? { nil }
+    package func state(of release: ReleaseContent) async throws -> PublicationStanding? { nil }
+}
+
+/// How far the users of a destination have a release, and what is in its way there.
+package struct PublicationStanding: Sendable, Equatable {
+    package var state: PublicationRecord.State
+    /// Why it gets no further, or not by itself, with the next step; nil: nothing is known to be in its way.
+    package var reason: String?
+
+    package init(_ state: PublicationRecord.State, because reason: String? = nil) {
+        (self.state, self.reason) = (state, reason)
+    }
 }
 
 /// Durable notes of one publication, for what can't be seen at the destination.
@@ -104,13 +115,18 @@ package struct ReleaseFile: Sendable, Equatable, Codable {
 package struct Publication: Sendable, Equatable, Codable {
     /// How far its users have it.
     package var state: PublicationRecord.State
+    /// Why they don't have it yet; nil: nothing is known to be in its way.
+    package var reason: String?
     /// The address of a page or file for people.
     package var address: String?
     /// A line for people that says how to install it, as in `brew install owner/tap/name`.
     package var install: String?
 
-    package init(state: PublicationRecord.State, address: String? = nil, install: String? = nil) {
+    package init(
+        state: PublicationRecord.State, reason: String? = nil, address: String? = nil, install: String? = nil
+    ) {
         self.state = state
+        self.reason = reason
         self.address = address
         self.install = install
     }

@@ -26,10 +26,10 @@ package struct ReleaseFollowing: Sendable {
         package var release: ReleaseRecord
         package var step: String
         /// How far it is now, or why that is not known.
-        package var result: Result<PublicationRecord.State, DeliveryProblem>
+        package var result: Result<PublicationStanding, DeliveryProblem>
     }
 
-    /// Asks the destinations, and records what has got further.
+    /// Asks the destinations, and records what has got further or can't.
     ///
     /// - Returns: What has changed, and what could not be asked.
     package func look() async throws -> [Seen] {
@@ -38,14 +38,14 @@ package struct ReleaseFollowing: Sendable {
             for publication in release.publications
             where publication.state == .processing && publication.updatedAt.timeIntervalSinceNow > -Self.longest {
                 do {
-                    guard let state = try await state(of: publication, release), state != publication.state else {
-                        continue
-                    }
+                    guard let standing = try await standing(of: publication, release),
+                        standing != PublicationStanding(publication.state, because: publication.reason)
+                    else { continue }
                     var now = publication
-                    (now.state, now.updatedAt) = (state, Date())
+                    (now.state, now.reason, now.updatedAt) = (standing.state, standing.reason, Date())
                     try await service.index.record(now, of: release.version, in: release.repository)
                     try await service.records.keep(release.version, of: release.repository)
-                    seen.append(Seen(release: release, step: publication.step, result: .success(state)))
+                    seen.append(Seen(release: release, step: publication.step, result: .success(standing)))
                 } catch {
                     try Task.checkCancellation()
                     // It may be a secret that can't be read, and says nothing about other releases.
@@ -57,9 +57,9 @@ package struct ReleaseFollowing: Sendable {
         return seen
     }
 
-    private func state(
+    private func standing(
         of publication: PublicationRecord, _ release: ReleaseRecord
-    ) async throws -> PublicationRecord.State? {
+    ) async throws -> PublicationStanding? {
         let noted = try await service.index.publishingNote(
             Self.destination, of: publication.step, version: release.version, in: release.repository)
         guard let noted, let destination = try? JSONDecoder().decode(Destination.self, from: Data(noted.utf8)) else {

@@ -69,8 +69,8 @@ struct ReleasePublishing {
         if state == .begun, release.publications.contains(where: { $0.step == step }) { return }
         try await service.index.record(
             PublicationRecord(
-                step: step, destination: destination.inWords, state: state, address: publication?.address,
-                install: publication?.install, updatedAt: Date()),
+                step: step, destination: destination.inWords, state: state, reason: publication?.reason,
+                address: publication?.address, install: publication?.install, updatedAt: Date()),
             of: release.version, in: release.repository)
         try await service.records.keep(release.version, of: release.repository)
     }

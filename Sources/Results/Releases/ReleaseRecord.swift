@@ -94,6 +94,8 @@ public struct PublicationRecord: Sendable, Equatable, Codable {
         case testing
         /// Everybody can install it.
         case released
+        /// The destination takes it no further.
+        case refused
     }
 
     /// The name of the step.
@@ -101,6 +103,8 @@ public struct PublicationRecord: Sendable, Equatable, Codable {
     /// Where it is, in words.
     public var destination: String
     public var state: State
+    /// Why it gets no further there, or not by itself; nil: nothing is known to be in its way.
+    public var reason: String?
     /// The address of a page or file for people.
     public var address: String?
     /// A line that installs it, as in `brew install owner/tap/name`.
@@ -108,12 +112,13 @@ public struct PublicationRecord: Sendable, Equatable, Codable {
     public var updatedAt: Date
 
     public init(
-        step: String, destination: String, state: State, address: String? = nil, install: String? = nil,
-        updatedAt: Date
+        step: String, destination: String, state: State, reason: String? = nil, address: String? = nil,
+        install: String? = nil, updatedAt: Date
     ) {
         self.step = step
         self.destination = destination
         self.state = state
+        self.reason = reason
         self.address = address
         self.install = install
         self.updatedAt = updatedAt

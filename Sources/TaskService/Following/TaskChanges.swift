@@ -173,7 +173,7 @@ extension PublicationRecord {
     /// Whether users or testers have it.
     fileprivate var hasArrived: Bool {
         switch state {
-        case .begun, .processing: false
+        case .begun, .processing, .refused: false
         case .uploaded, .testing, .released: true
         }
     }

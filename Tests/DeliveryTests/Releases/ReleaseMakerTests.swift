@@ -29,7 +29,7 @@ struct ReleaseMakerTests {
         let failures = Mutex(0)
         /// How far its users have it when it is published, and what is found later.
         let ends = Mutex(PublicationRecord.State.released)
-        let now = Mutex(Result<PublicationRecord.State?, DeliveryProblem>.success(nil))
+        let now = Mutex(Result<PublicationStanding?, DeliveryProblem>.success(nil))
 
         func publish(
             _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void
@@ -52,7 +52,7 @@ struct ReleaseMakerTests {
             return Publication(state: ends.withLock { $0 }, address: "https://example.com/\(tries)")
         }
 
-        func state(of release: ReleaseContent) async throws -> PublicationRecord.State? {
+        func state(of release: ReleaseContent) async throws -> PublicationStanding? {
             try now.withLock { try $0.get() }
         }
     }
@@ -280,9 +280,29 @@ struct ReleaseMakerTests {
         #expect(try await following.look().isEmpty)
         bench.memory.now.withLock { $0 = .failure(DeliveryProblem(.unreachable, "no answer")) }
         #expect(try await following.look().map(\.step) == ["out"])
-        bench.memory.now.withLock { $0 = .success(.testing) }
+        let asks = PublicationStanding(.processing, because: "answer it")
+        bench.memory.now.withLock { $0 = .success(asks) }
+        #expect(try await following.look().map { try $0.result.get() } == [asks])
+        #expect(try await bench.index.release("1.0", of: "app")?.publications.map(\.reason) == ["answer it"])
+        #expect(try await following.look().isEmpty)
+        bench.memory.now.withLock { $0 = .success(PublicationStanding(.testing)) }
         #expect(try await following.look().map(\.release.version) == ["1.0"])
         #expect(try await bench.index.release("1.0", of: "app")?.publications.map(\.state) == [.testing])
+        #expect(try await bench.index.release("1.0", of: "app")?.publications.map(\.reason) == [nil])
+        #expect(try await following.look().isEmpty)
+    }
+
+    @Test func `what a destination refuses is known with its reason, and not asked again`() async throws {
+        let bench = try await Bench()
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        bench.memory.ends.withLock { $0 = .processing }
+        _ = try await bench.perform(2)
+        let following = ReleaseFollowing(bench.service) { _, _ in nil }
+        bench.memory.now.withLock { $0 = .success(PublicationStanding(.refused, because: "it was rejected")) }
+        #expect(try await following.look().map(\.step) == ["out"])
+        let known = try await bench.index.release("1.0", of: "app")?.publications
+        #expect(known?.map(\.state) == [.refused] && known?.map(\.reason) == ["it was rejected"])
+        bench.memory.now.withLock { $0 = .failure(DeliveryProblem(.unreachable, "no answer")) }
         #expect(try await following.look().isEmpty)
     }
 
@@ -302,7 +322,7 @@ struct ReleaseMakerTests {
                 asked.withLock { $0.append(destination) }
                 return memory
             })
-        bench.memory.now.withLock { $0 = .success(.testing) }
+        bench.memory.now.withLock { $0 = .success(PublicationStanding(.testing)) }
         #expect(try await ReleaseFollowing(service) { _, _ in nil }.look().map(\.step) == ["out"])
         #expect(asked.withLock { $0 } == [.folder("/x")])
         #expect(try await new.release("1.0", of: "app")?.publications.map(\.state) == [.testing])
