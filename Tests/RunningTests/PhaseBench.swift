@@ -183,4 +183,5 @@ private struct NoReleaseSources: ReleaseSources {
     func address(_ basis: ReleaseBasis) async throws -> String? { nil }
     func landed(_ basis: ReleaseBasis) async throws -> [LandedNote] { [] }
     func file(_ path: String, _ basis: ReleaseBasis) async throws -> Data? { nil }
+    func paths(named names: Set<String>, _ basis: ReleaseBasis) async throws -> [String] { [] }
 }

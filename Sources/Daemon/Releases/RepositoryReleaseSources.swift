@@ -105,6 +105,16 @@ struct RepositoryReleaseSources: ReleaseSources {
         }
     }
 
+    func paths(named names: Set<String>, _ basis: ReleaseBasis) async throws -> [String] {
+        let repository = try await repositories.repository(named: basis.repository)
+        let commit = basis.commit
+        return try await withRepository(at: repository.store) { git in
+            guard let tree = try OID(hex: commit).flatMap({ try git.treeID(of: $0, path: "") }) else { return [] }
+            return try git.entries(ofTree: tree, recursive: true).filter { $0.kind == .blob && names.contains($0.name) }
+                .map(\.path)
+        }
+    }
+
     /// The commit of the release before: the newest one that is an ancestor, else the last tag's; nil: none.
     private static func previous(
         _ commits: [String], tag: String?, before new: OID, in git: Repository

@@ -71,6 +71,8 @@ package protocol ReleaseSources: Sendable {
     func landed(_ basis: ReleaseBasis) async throws -> [LandedNote]
     /// The content of a file of the tested commit; nil if there is none, or if it is larger than 16 MiB.
     func file(_ path: String, _ basis: ReleaseBasis) async throws -> Data?
+    /// The paths of the tested commit that end in one of these names, in Git's order.
+    func paths(named names: Set<String>, _ basis: ReleaseBasis) async throws -> [String]
 }
 
 /// A change that landed, as release notes tell it. All text is the author's.

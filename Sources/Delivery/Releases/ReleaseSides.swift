@@ -66,15 +66,10 @@ struct ReleaseSides {
 
     private func bills(_ files: [ReleaseFile]) async throws -> [(name: String, bytes: Data)] {
         guard !plan.bills.isEmpty else { return [] }
-        guard let resolved = try await sources.file("Package.resolved", basis) else {
-            throw DeliveryProblem(
-                .invalid,
-                "a bill of materials is made of Package.resolved, which commit \(basis.commit.prefix(10)) does not have: "
-                    + "commit it, or remove .billOfMaterials(…)")
-        }
         let parts = PartsList(
             name: basis.repository, version: basis.version.version, repository: repository, commit: basis.commit,
-            madeAt: basis.committedAt, toolVersion: basis.pipectl, resolved: try ResolvedPackages(resolved))
+            madeAt: basis.committedAt, toolVersion: basis.pipectl,
+            resolved: try await ReleaseParts(sources: sources, basis: basis).packages())
         return try plan.bills.map { form in
             switch form {
             case .spdx: ("sbom.spdx.json", try parts.spdx())

@@ -54,7 +54,8 @@ public struct Release: Sendable {
         }
     }
 
-    /// Adds a bill of materials: the packages that `Package.resolved` names.
+    /// Adds a bill of materials: the packages that `Package.resolved` names, at the top of the repository or else in Xcode's
+    /// projects and workspaces.
     public func billOfMaterials(_ forms: BillOfMaterials...) -> Release {
         with { _, plan in plan.bills += forms.filter { !plan.bills.contains($0) } }
     }

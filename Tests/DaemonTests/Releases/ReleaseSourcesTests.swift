@@ -130,4 +130,16 @@ import Watching
             #expect(try await ground.sources.address(ground.basis(commit)) == address)
         }
     }
+
+    @Test func `the files of its commit are found by their names`() async throws {
+        try await withTemporaryFolder { folder in
+            let ground = try await Ground(in: folder)
+            let commit = try await ground.repository.commit(
+                ["a/b/Package.resolved": "1", "Package.resolved": "2", "Package.resolved.txt": "3"], "First")
+            _ = try await ground.repository.commit(["c/Package.resolved": "4"], "Second")
+            let paths = try await ground.sources.paths(named: ["Package.resolved"], ground.basis(commit))
+            #expect(paths.sorted() == ["Package.resolved", "a/b/Package.resolved"])
+            #expect(try await ground.sources.file("a/b/Package.resolved", ground.basis(commit)) == Data("1".utf8))
+        }
+    }
 }

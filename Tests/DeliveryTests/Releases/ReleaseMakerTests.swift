@@ -19,6 +19,7 @@ struct ReleaseMakerTests {
         func address(_ basis: ReleaseBasis) async throws -> String? { address }
         func landed(_ basis: ReleaseBasis) async throws -> [LandedNote] { notes }
         func file(_ path: String, _ basis: ReleaseBasis) async throws -> Data? { nil }
+        func paths(named names: Set<String>, _ basis: ReleaseBasis) async throws -> [String] { [] }
     }
 
     /// Remembers what it was given; fails as often as it is told.
