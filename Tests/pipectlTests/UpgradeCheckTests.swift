@@ -43,6 +43,15 @@ import Testing
         #expect(found == .init(version: own, newest: "1.10.0", isNewer: isNewer))
     }
 
+    /// GitLab's list does not say which of them are candidates.
+    @Test(.timeLimit(.minutes(1)), arguments: [("1.1.0", "1.2.0"), ("1.2.0", "1.2.0"), ("1.3.0-rc.1", "1.3.0-rc.2")])
+    func `a candidate is newer only for who has one`(own: String, newest: String) async throws {
+        let room = try TemporaryFolder()
+        let list = #"[{"tag_name": "v1.3.0-rc.2"}, {"tag_name": "v1.2.0"}, {"tag_name": "v1.3.0-beta"}]"#
+        let found = try await UpgradeCheck(source: room.write("list.json", list.utf8), version: own).run()
+        #expect(found == .init(version: own, newest: newest, isNewer: own != newest))
+    }
+
     @Test(.timeLimit(.minutes(1))) func `an address that does not answer is unreachable, and a missing file too`() async
     {
         // Nothing listens on port 1 of this machine.

@@ -41,7 +41,8 @@ package struct UpgradeCheck: Sendable {
             throw DeliveryProblem(.invalid, "this pipectl has the version \"\(version)\", which has no order")
         }
         let names = try await names()
-        let found = names.compactMap(OrderedVersion.init).max()
+        // Not every list marks candidates. They are for who has one.
+        let found = names.compactMap(OrderedVersion.init).filter { own.isCandidate || !$0.isCandidate }.max()
         guard let found else {
             throw DeliveryProblem(
                 .invalid,
