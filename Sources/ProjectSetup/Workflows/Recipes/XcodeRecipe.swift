@@ -21,7 +21,7 @@ struct XcodeRecipe {
 
     /// The shared scheme to test: the one with the project's name, otherwise the first by name.
     private func scheme(of container: String) -> String? {
-        let containers = [container] + folder.names.filter { $0.hasSuffix(".xcodeproj") }.sorted()
+        let containers = [container] + XcodeProjects.paths(of: container, in: folder)
         let found = containers.flatMap { container -> [String] in
             let schemes = "\(container)/xcshareddata/xcschemes"
             let files = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder.location)/\(schemes)")) ?? []

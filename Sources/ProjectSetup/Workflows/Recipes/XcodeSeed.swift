@@ -19,13 +19,34 @@ struct XcodeSeed: Sendable {
     init(_ folder: SeedFolder, container: String, scheme: String) {
         self.container = (container.hasSuffix(".xcworkspace") ? "workspace" : "project", container)
         self.scheme = scheme
-        let settings = folder.names.filter { $0.hasSuffix(".xcodeproj") }.sorted()
+        let settings = XcodeProjects.paths(of: container, in: folder)
             .compactMap { folder.text("\($0)/project.pbxproj") }.joined(separator: "\n")
-        isForPhones = settings.contains("SDKROOT = iphoneos")
         team = settings.firstMatch(of: /DEVELOPMENT_TEAM = ([A-Z0-9]{10});/).map { String($0.1) }
         // The app's identifier is the shortest: those of tests and extensions begin with it.
         bundle = settings.matches(of: /PRODUCT_BUNDLE_IDENTIFIER = "?([A-Za-z0-9.-]+)"?;/).map { String($0.1) }
             .min { ($0.count, $0) < ($1.count, $1) }
+        isForPhones = Self.isForPhones(settings, bundle)
+    }
+
+    /// Whether the app with an identifier is for iPhones, by the settings of its target, else by those of the project.
+    private static func isForPhones(_ settings: String, _ bundle: String?) -> Bool {
+        let targets = settings.matches(of: /buildSettings = \{(?s:.*?)\n\s*\};/).map { String($0.0) }
+        let own = targets.filter { target in
+            target.firstMatch(of: /PRODUCT_BUNDLE_IDENTIFIER = "?([A-Za-z0-9.-]+)"?;/)
+                .map { String($0.1) == bundle } ?? false
+        }.joined(separator: "\n")
+        return isSupported(own) ?? isBuiltWithSDK(own) ?? isBuiltWithSDK(settings) ?? isSupported(settings) ?? false
+    }
+
+    /// Apps for several systems have the SDK "auto", and list the systems.
+    private static func isSupported(_ settings: String) -> Bool? {
+        let platforms = settings.matches(of: /SUPPORTED_PLATFORMS = "?([^";]*)"?;/)
+        return platforms.isEmpty ? nil : platforms.contains { $0.1.split(separator: " ").contains("iphoneos") }
+    }
+
+    private static func isBuiltWithSDK(_ settings: String) -> Bool? {
+        if settings.contains("SDKROOT = iphoneos") { return true }
+        return settings.contains("SDKROOT = macosx") ? false : nil
     }
 
     func test(into target: String) -> String {
