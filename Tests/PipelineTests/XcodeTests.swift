@@ -171,9 +171,7 @@ import Testing
 
     @Test(arguments: ExportOptions.Method.allCases)
     func `export options are a readable property list`(method: ExportOptions.Method) throws {
-        var options = ExportOptions(
-            method, team: "ABCDE12345", profiles: ["com.example.app": "A & B <C>"],
-            installedFrom: "https://example.com/a")
+        var options = ExportOptions(method, team: "ABCDE12345", profiles: ["com.example.app": "A & B <C>"])
         options.more["thinning"] = "<none>"
         let list = try PropertyListSerialization.propertyList(from: Data(options.plist.utf8), format: nil)
         let values = try #require(list as? [String: Any])

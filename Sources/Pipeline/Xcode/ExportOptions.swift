@@ -22,17 +22,14 @@ public struct ExportOptions: Sendable, Equatable {
     public var team: String
     /// The names or ids of profiles by bundle identifier; empty: Xcode chooses them.
     public var profiles: [String: String]
-    /// The address of the folder from which devices install the app over the air; nil: no manifest is made.
-    public var installedFrom: String?
     /// Further keys with their values.
     public var more: [String: String] = [:]
 
     /// Options for one method and team.
-    public init(_ method: Method, team: String, profiles: [String: String] = [:], installedFrom: String? = nil) {
+    public init(_ method: Method, team: String, profiles: [String: String] = [:]) {
         self.method = method
         self.team = team
         self.profiles = profiles
-        self.installedFrom = installedFrom
     }
 
     /// The property list.
@@ -53,14 +50,6 @@ public struct ExportOptions: Sendable, Equatable {
             // The build number is that of the release; Apple must not choose another one.
             add("manageAppVersionAndBuildNumber", "<false/>")
             add("uploadSymbols", "<true/>")
-        }
-        if let installedFrom {
-            add(
-                "manifest",
-                list([
-                    "appURL": "\(installedFrom)/App.ipa", "displayImageURL": "\(installedFrom)/57.png",
-                    "fullSizeImageURL": "\(installedFrom)/512.png",
-                ]))
         }
         for (key, value) in more.sorted(by: { $0.key < $1.key }) { add(key, text(value)) }
         return """
