@@ -127,6 +127,10 @@ import Testing
     {
         let step = app.archive(signing: signing)
         #expect(step.planned.secrets.map(\.name) == ["APPLE_CERTIFICATE", "APPLE_PASSWORD", "APPLE_KEY"])
+        // Another one, also of another repository, would take this keychain out of the search list.
+        #expect(step.planned.resources.map(\.resource) == [Resource("signing-keychain", capacity: 1)])
+        let export = app.export(ExportOptions(.appStoreConnect, team: "ABCDE12345"), signing: signing)
+        #expect(export.planned.resources == step.planned.resources)
         let done = try run(step, environment: ["PIPECTL_VERSION": "1.4.812", "PIPECTL_BUILD_NUMBER": "812"])
         #expect(done.status == 0)
         #expect(done.left.isEmpty)

@@ -38,6 +38,10 @@ public struct XcodeSigning: Sendable, Equatable {
         self.provisioning = provisioning
     }
 
+    /// What a step holds while it signs. The user's list of keychains has no lock: of two steps that change it at the same
+    /// time, one takes out the other's keychain. So one signs after the other, also of several repositories.
+    static let keychains = Resource("signing-keychain", capacity: 1)
+
     /// What `xcodebuild` is told.
     var arguments: [XcodeCommand.Word] {
         guard let provisioning else { return [] }
@@ -52,6 +56,7 @@ public struct XcodeSigning: Sendable, Equatable {
     func step(_ name: String, needs: [Step], _ script: String) -> Step {
         var step = Step(name, needs: needs, run: "\(keychain)\n\(script)")
             .secrets(certificate, password).timeout(.hours(1)).neverProved()
+            .uses(Self.keychains)
         // Signatures have a time from Apple, and profiles come from there.
         step = step.network(.allowed)
         if let provisioning { step = step.secrets(provisioning.secret) }
