@@ -204,7 +204,7 @@ struct FileVerification {
             do throws(SigningError) {
                 let signature = try BlobSignature(line: data)
                 // A bundle with the same signature says whose it is.
-                let makers: Set<KeyID>? = hints[signature.bytes].map { [$0] } ?? self.makers(named)
+                let makers = self.makers(named ?? hints[signature.bytes])
                 let key = try signature.signer(of: digests, among: trusted, makers: makers)
                 pass(.cosign, "The key \(key.id) signed it (cosign).")
                 trust(key)
@@ -212,15 +212,13 @@ struct FileVerification {
         }
     }
 
-    /// The keys of which one made a signature of cosign: the one in its file's name, else those that the signed list
+    /// The keys of which one made a signature of cosign: the one that its file names, else those that the signed list
     /// names and that have no file of their own. Nil if that is not known.
     private func makers(_ named: KeyID?) -> Set<KeyID>? {
         if let named { return [named] }
         guard let manifest, !manifest.keyIDs.isEmpty else { return nil }
-        let listed = Set(manifest.files.map(\.name))
-        return Set(manifest.keyIDs).filter {
-            !listed.contains(SignatureFile.name(of: name, SignatureFile.cosign, by: $0))
-        }
+        let own = signatureFiles(SignatureFile.cosign).compactMap(\.key)
+        return Set(manifest.keyIDs).subtracting(own)
     }
 
     mutating func checkProvenance() {
