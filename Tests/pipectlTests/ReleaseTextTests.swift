@@ -1,0 +1,25 @@
+import Control
+import Foundation
+import Results
+import Testing
+
+@testable import Client
+
+/// What `pipectl release show` prints.
+@Suite struct ReleaseTextTests {
+    @Test func `a publication is shown with what is in its way`() {
+        var release = ReleaseRecord(
+            repository: "app", version: ReleaseVersion(version: "1.2.0", buildNumber: 7, tag: "v1.2.0"),
+            commit: String(repeating: "c", count: 40), tree: "", committedAt: Date(timeIntervalSince1970: 1),
+            workflow: "release", run: 3, madeAt: Date(timeIntervalSince1970: 1), state: .published, notes: "", files: []
+        )
+        release.publications = [
+            PublicationRecord(
+                step: "store", destination: "TestFlight", state: .refused, reason: "it was \u{1B}[2Jrejected",
+                updatedAt: Date(timeIntervalSince1970: 1))
+        ]
+        let lines = ReleaseText.text(ReleaseDetail(release: release, folder: "/f")).split(separator: "\n")
+        let place = lines.firstIndex { $0.hasPrefix("store: refused") }
+        #expect(place.map { lines[$0 + 1].hasSuffix("rejected") && !lines[$0 + 1].contains("\u{1B}") } == true)
+    }
+}
