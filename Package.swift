@@ -441,7 +441,7 @@ let package = Package(
             name: "Delivery",
             dependencies: [
                 "Concurrency", "Engine", "ForgeConnection", "PageMarkup", "Pipeline", "Reports", "Results", "Sandbox",
-                "Signing", "Store",
+                "Signing", "Store", "SystemCalls",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),

@@ -119,15 +119,3 @@ package struct SeedWorkflows {
             """
     }
 }
-
-extension Error {
-    /// The system's message, without the words that Foundation adds.
-    package var plainReason: String {
-        let error = self as NSError
-        let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
-        if cause.domain == NSPOSIXErrorDomain {
-            return String(cString: strerror(Int32(truncatingIfNeeded: cause.code)))
-        }
-        return cause.domain == NSCocoaErrorDomain ? error.localizedDescription : "\(self)"
-    }
-}

@@ -2,6 +2,7 @@ import ArgumentParser
 import Client
 import Foundation
 import ProjectSetup
+import SystemCalls
 
 struct EditorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -5,6 +5,7 @@ import Engine
 import Foundation
 import WorkflowPrograms
 import ProjectSetup
+import SystemCalls
 import StateFiles
 
 struct Init: AsyncParsableCommand {
