@@ -12,6 +12,10 @@ struct Releases: AsyncParsableCommand {
     @Option(help: "How many.") var limit = 50
     @Flag(help: "Print JSON.") var json = false
 
+    func validate() throws {
+        if !(1...1_000).contains(limit) { throw ValidationError("--limit takes 1 to 1000") }
+    }
+
     func run() async throws {
         let query = ReleasesQuery(repository: repository.map(RunSubject.repository), limit: limit)
         let releases = try await state.ask(.releases(query), "releases") {
