@@ -53,20 +53,33 @@ package struct ReleaseFolders: Sendable {
         return "\(folder)/\(lock.rawValue)"
     }
 
-    /// Checks that a release's folder has the files that were made, and no others.
+    func files(of release: ReleaseRecord) throws -> [ReleaseFile] {
+        try Self.files(of: release, in: folder(of: release))
+    }
+
+    /// Checks that a release's folder has the files that were made and no others, and the notes that it was sealed with.
+    /// Only its keys can tell whether the signed list in `release.json` is right.
     ///
     /// - Returns: They and those of its seal.
-    func files(of release: ReleaseRecord) throws -> [ReleaseFile] {
-        let found = try Self.files(in: folder(of: release))
+    static func files(of release: ReleaseRecord, in folder: String) throws -> [ReleaseFile] {
+        let found = try files(in: folder)
         let sealing = [ReleaseManifest.fileName, ReleaseManifest.notesName]
         let made = found.filter { !sealing.contains($0.name) }
-        let wrong = Set(made.map { ReleaseRecord.File(name: $0.name, bytes: $0.bytes, sha256: $0.sha256) })
-            .symmetricDifference(release.files)
-        guard let name = wrong.map(\.name).min() else { return found }
+        var wrong = Set(made.map { ReleaseRecord.File(name: $0.name, bytes: $0.bytes, sha256: $0.sha256) })
+            .symmetricDifference(release.files).map(\.name)
+        // Until it is sealed, its notes can be edited.
+        if [.sealed, .published].contains(release.state) {
+            let notes = found.first { $0.name == ReleaseManifest.notesName }?.sha256
+            if notes != FileDigests(of: Data(release.notes.utf8)).sha256Text { wrong.append(ReleaseManifest.notesName) }
+            let isListed = found.contains { $0.name == ReleaseManifest.fileName }
+            if release.keys?.isEmpty == false, !isListed { wrong.append(ReleaseManifest.fileName) }
+        }
+        // What an interrupted sealing has left of a draft is none of its files.
+        guard let name = wrong.min() else { return release.state == .draft ? made : found }
         throw DeliveryProblem(
             .conflict,
-            "\(name) in \(folder(of: release)) is not as it was made: put back the files of the release from a copy, or "
-                + "release a new version")
+            "\(name) in \(folder) is not as it was made: put back the files of the release from a copy, or release a "
+                + "new version")
     }
 
     /// Makes the folder of a release: `fill` writes its files, then it appears at once.

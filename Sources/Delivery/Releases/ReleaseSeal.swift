@@ -70,12 +70,7 @@ struct ReleaseSeal {
         let notes = Data(release.notes.utf8)
         try await offThread { try folders.write(notes, ReleaseManifest.notesName, in: folder) }
         let manifest = ReleaseManifest(
-            repository: release.address ?? release.repository, version: release.version,
-            buildNumber: release.buildNumber, tag: release.tag, commit: release.commit, tree: release.tree,
-            madeAt: release.madeAt,
-            workflow: release.workflow, runID: String(release.run),
-            files: release.files.map { .init(name: $0.name, bytes: Int64($0.bytes), sha256: $0.sha256) },
-            notesSHA256: FileDigests(of: notes).sha256Text, keyIDs: signers.keys.map(\.publicKey.id))
+            release, notes: FileDigests(of: notes).sha256Text, keys: signers.keys.map(\.publicKey.id))
         guard !signers.all.isEmpty else { return }
         let signed = try await manifest.signed(by: signers.keys)
         try await offThread { try folders.write(signed, ReleaseManifest.fileName, in: folder) }

@@ -1,11 +1,12 @@
 import ArgumentParser
 import Client
 import Control
-import Foundation
+import Delivery
 
 struct ReleaseFilesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "files", abstract: "Copies the files of a release, with its signatures and provenance.")
+        commandName: "files",
+        abstract: "Copies the files of a release, with its signatures and provenance, and checks each.")
 
     @OptionGroup var release: ReleaseOption
     @Option(
@@ -15,18 +16,6 @@ struct ReleaseFilesCommand: AsyncParsableCommand {
 
     func run() async throws {
         let detail = try await release.detail()
-        let manager = FileManager.default
-        try manager.createDirectory(atPath: output, withIntermediateDirectories: true)
-        let names = try manager.contentsOfDirectory(atPath: detail.folder).filter { !$0.hasPrefix(".") }.sorted()
-        for name in names {
-            let target = "\(output)/\(name)"
-            if manager.contentsEqual(atPath: "\(detail.folder)/\(name)", andPath: target) { continue }
-            guard !manager.fileExists(atPath: target) else {
-                throw CommandEnd(code: 2, message: "\(target) is another file; remove it, or name another folder")
-            }
-            try manager.copyItem(atPath: "\(detail.folder)/\(name)", toPath: target)
-            try manager.setAttributes([.posixPermissions: 0o644], ofItemAtPath: target)
-        }
-        for name in names { Terminal.print(name) }
+        for name in try ReleaseCopy(detail.release, in: detail.folder).copy(to: output) { Terminal.print(name) }
     }
 }
