@@ -12,12 +12,21 @@ package struct SystemUser: Sendable, Equatable {
     }
 
     /// The user with this number; nil if there is none.
-    package static func find(_ id: uid_t) -> SystemUser? {
+    package static func find(_ id: uid_t) -> SystemUser? { find { getpwuid_r(id, $0, $1, $2, $3) } }
+
+    /// The user with this name; nil if there is none.
+    package static func find(named name: String) -> SystemUser? { find { getpwnam_r(name, $0, $1, $2, $3) } }
+
+    private typealias Record = UnsafeMutablePointer<passwd>
+
+    private static func find(
+        _ read: (Record, UnsafeMutablePointer<CChar>, Int, UnsafeMutablePointer<Record?>) -> Int32
+    ) -> SystemUser? {
         var entry = passwd()
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: recordSize) { room in
             guard let start = room.baseAddress else { return nil }
-            var found: UnsafeMutablePointer<passwd>?
-            guard getpwuid_r(id, &entry, start, room.count, &found) == 0, found != nil, let name = entry.pw_name
+            var found: Record?
+            guard read(&entry, start, room.count, &found) == 0, found != nil, let name = entry.pw_name
             else { return nil }
             return SystemUser(name: String(cString: name), group: entry.pw_gid)
         }

@@ -48,6 +48,33 @@ import Testing
         #expect(throws: ServiceProblem.self) { try relative.check() }
     }
 
+    @Test(arguments: [ServiceFile.Manager.system, .user, .launchd])
+    func `only the machine's service needs a user who exists`(manager: ServiceFile.Manager) throws {
+        var file = file(manager)
+        for (name, exists) in [("nobody", true), ("x y", false), ("\u{FC}", false), ("no such user", false)] {
+            file.account = name
+            if manager == .system, !exists {
+                let problem = #expect(throws: ServiceProblem.self) { try file.checkAccount() }
+                #expect(problem?.code == .unknownUser)
+            } else {
+                try file.checkAccount()
+            }
+        }
+    }
+
+    @Test func `a user has one record, by number and by name`() throws {
+        let user = try #require(SystemUser.find(0))
+        #expect(SystemUser.find(named: user.name) == user)
+    }
+
+    @Test(
+        arguments: [
+            ("/given", "nobody", "/given"), (nil, "nobody", nil), (nil, "ada", "/inherited"), (nil, nil, "/inherited"),
+        ] as [(String?, String?, String?)])
+    func `no other user's service takes over a state folder`(given: String?, account: String?, state: String?) {
+        #expect(ServiceFile.state(given: given, inherited: "/inherited", account: account, own: "ada") == state)
+    }
+
     @Test func `only the machine's service is hardened, and only the package waits for its settings`() {
         #expect(file().text.contains("\nProtectSystem=full\n"))
         #expect(!file(.user).text.contains("Protect"))

@@ -1,3 +1,5 @@
+import SystemCalls
+
 /// The file that makes `pipectl watch` a service: a unit of systemd, or a property list of launchd.
 ///
 /// The Debian package has the same unit: `script/package` prints it with `pipectl service install --print`.
@@ -66,6 +68,30 @@ package struct ServiceFile: Sendable, Equatable {
         guard executable.hasPrefix("/") else {
             throw ServiceProblem(.unusableValue, "a service starts pipectl by its absolute path, not \"\(executable)\"")
         }
+    }
+
+    /// Refuses a machine's service whose user does not exist: systemd could not start it.
+    ///
+    /// - Throws: ``ServiceProblem`` with `.unknownUser`.
+    package func checkAccount(
+        _ exists: (String) -> Bool = { SystemUser.find(named: $0) != nil }
+    ) throws(ServiceProblem) {
+        guard manager == .system, !exists(account) else { return }
+        throw ServiceProblem(
+            .unknownUser,
+            "this machine has no user \"\(account)\"; make one with a home folder, or name another with --account"
+        )
+    }
+
+    /// The state folder that a new service is given; nil is the account's own.
+    ///
+    /// - Parameters:
+    ///   - given: What a person named.
+    ///   - inherited: `PIPECTL_HOME` of the person's environment, which no other user's service takes over.
+    ///   - account: The user that the service runs as; nil if the manager runs it as its owner.
+    ///   - own: The name of the user who asks.
+    package static func state(given: String?, inherited: String?, account: String?, own: String?) -> String? {
+        given ?? (account == nil || account == own ? inherited : nil)
     }
 
     /// The file's whole text.

@@ -238,6 +238,8 @@ package struct ServiceProblem: Error, Sendable, CustomStringConvertible {
         package static let doesNotStart = Code(rawValue: "does not start")
         /// A value would break the file.
         package static let unusableValue = Code(rawValue: "unusable value")
+        /// The machine has no user of this name.
+        package static let unknownUser = Code(rawValue: "unknown user")
     }
 
     package var code: Code

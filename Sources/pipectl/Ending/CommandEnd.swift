@@ -1,8 +1,10 @@
 import Secrets
 import Archive
 import Control
+import Delivery
 import Engine
 import Git
+import ProjectSetup
 import Results
 import DaemonSettings
 import Settings
@@ -24,6 +26,8 @@ struct CommandEnd: Error, CustomStringConvertible {
         case is DefinitionError, is GitError, is MissingSettings, is SettingsError: 2
         case let error as ArchiveError: [.unknownRun, .badArtifact].contains(error.code) ? 2 : 3
         case let error as StateError: [.locked, .missingProgram].contains(error.code) ? 3 : 2
+        case let error as DeliveryProblem: error.code == .invalid ? 2 : 3
+        case let error as ServiceProblem: [.unusableValue, .unknownUser].contains(error.code) ? 2 : 3
         case let error as SecretError: [.name, .value, .notSet].contains(error.code) ? 2 : 3
         default: 3
         }

@@ -4,6 +4,7 @@ import Foundation
 import ProjectSetup
 import Sandbox
 import StateFiles
+import SystemCalls
 import TerminalText
 import WorkflowPrograms
 
@@ -17,7 +18,8 @@ struct ServiceOptions: ParsableArguments {
     var account: String?
     @Option(
         help: ArgumentHelp(
-            "The service's state folder. Default: $PIPECTL_HOME, else the user's own.", valueName: "folder"))
+            "The service's state folder. Default: your $PIPECTL_HOME if it runs as you, else its user's own.",
+            valueName: "folder"))
     var state: String?
     @Flag(help: .hidden) var packaged = false
 
@@ -55,11 +57,21 @@ struct ServiceOptions: ParsableArguments {
             folders.append(URL(fileURLWithPath: found).deletingLastPathComponent().path)
         }
         for usual in ["/usr/local/bin", "/usr/bin", "/bin"] where !folders.contains(usual) { folders.append(usual) }
-        let home = state.map { URL(fileURLWithPath: $0).standardizedFileURL.path } ?? environment["PIPECTL_HOME"]
+        let home = ServiceFile.state(
+            given: state.map { URL(fileURLWithPath: $0).standardizedFileURL.path },
+            inherited: environment["PIPECTL_HOME"], account: manager == .system ? name : nil,
+            own: geteuid() == 0 ? environment["SUDO_USER"] ?? "root" : SystemUser.find(geteuid())?.name)
+        if isNew, home == nil, let dropped = environment["PIPECTL_HOME"] {
+            Terminal.say(
+                "PIPECTL_HOME=\(TerminalText.name(dropped)) is not the folder of \(name)'s service; --state names one")
+        }
         let file = ServiceFile(
             manager, executable: Installation.executable, searchPath: folders.joined(separator: ":"), account: name,
             state: home, log: manager == .launchd ? "\(NSHomeDirectory())/Library/Logs/pipectl.log" : nil)
-        if isNew { try file.check() }
+        if isNew {
+            try file.check()
+            try file.checkAccount()
+        }
         return file
     }
 
