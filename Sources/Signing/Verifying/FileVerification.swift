@@ -10,6 +10,8 @@ struct FileVerification {
     private var digests: FileDigests?
     private var signers: [KeyID] = []
     private var isSigned = false
+    /// Whether the list of the release is not signed yet, so that only the caller's own list counts.
+    private var isDraft = false
     /// The first signature that could not be checked, because its key is not trusted.
     private var unknownKey: SigningError?
     private var checks: [ReleaseCheck] = []
@@ -29,7 +31,7 @@ struct FileVerification {
     var verdict: FileVerdict {
         FileVerdict(
             file: path, sha256: digests?.sha256Text, bytes: digests?.bytes,
-            accepted: isSigned && !checks.contains { $0.state == .failed }, signedBy: signers,
+            accepted: (isSigned || isDraft) && !checks.contains { $0.state == .failed }, signedBy: signers,
             version: claims.version, commit: claims.commit, repository: claims.repository, checks: checks)
     }
 
@@ -134,6 +136,18 @@ struct FileVerification {
         }
         pass(.listed, "It is the file of this name in the release \(manifest.version).")
         for key in keys { trust(key) }
+    }
+
+    /// Takes the caller's list of a release that nobody has signed yet.
+    mutating func takeDraft(_ list: ReleaseManifest) {
+        (isDraft, manifest) = (true, list)
+        claims.add(.init(source: "draft", version: list.version, commit: list.commit, repository: list.repository))
+        absent(.manifest, "The release is a draft: its list of files is signed when publishing begins.")
+    }
+
+    /// Compares the file with the list of a draft.
+    mutating func checkDraftFile() {
+        if let manifest { checkListed(manifest, [], isWholeFile: true) }
     }
 
     private static func names(_ keys: [PublicKey]) -> String { keys.map(\.id.description).joined(separator: ", ") }

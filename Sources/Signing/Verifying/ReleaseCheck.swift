@@ -39,7 +39,8 @@ package struct FileVerdict: Sendable, Hashable, Codable {
     /// SHA-256 in lower-case hexadecimal digits; nil if it could not be read.
     package var sha256: String?
     package var bytes: Int64?
-    /// Whether a trusted key has signed it, nothing speaks against it, and it is what was expected.
+    /// Whether a trusted key has signed it, nothing speaks against it, and it is what was expected. Of a draft, whose list
+    /// nobody has signed yet: whether it is as it was made.
     package var accepted: Bool
     /// The trusted keys that have signed it.
     package var signedBy: [KeyID]

@@ -73,6 +73,35 @@ package struct ReleaseVerifier: Sendable {
     }
 }
 
+extension ReleaseVerifier {
+    /// Looks at a folder with a release whose list is not signed yet: that it has the files of the caller's own list, and
+    /// no others. Signatures of the files are checked where a key is trusted.
+    ///
+    /// - Returns: The verdict on the folder, then one on each file that is listed and there. Accepted is what is as the
+    ///   list says, since nobody has signed that yet.
+    package func verify(draft list: ReleaseManifest, in path: String) -> [FileVerdict] {
+        var work = FileVerification(path, trusted, fileLimit)
+        work.takeDraft(list)
+        work.checkFolder(path, list)
+        for check in work.claims.checks(of: expected) { work.add(check) }
+        let here = list.files.map { (path as NSString).appendingPathComponent($0.name) }
+            .filter { FileManager.default.fileExists(atPath: $0) }
+        return [work.verdict] + here.map { verify(draft: list, file: $0) }
+    }
+
+    private func verify(draft list: ReleaseManifest, file path: String) -> FileVerdict {
+        var work = FileVerification(path, trusted, fileLimit)
+        guard work.readFile() else { return work.verdict }
+        work.takeDraft(list)
+        work.checkDraftFile()
+        guard !trusted.keys.isEmpty else { return work.verdict }
+        work.checkMinisign()
+        work.checkCosign()
+        work.checkProvenance()
+        return work.verdict
+    }
+}
+
 /// What signed statements say of a file.
 struct ReleaseClaims {
     struct Claim {

@@ -52,6 +52,16 @@ struct VerifyOptions: ParsableArguments {
             }
             verdicts += isFolder.boolValue ? verifier.verify(folder: file) : [verifier.verify(file: file)]
         }
+        try report(verdicts)
+    }
+
+    /// Compares the files of a draft with its record.
+    func check(draft list: ReleaseManifest, in folder: String) throws {
+        let keys = keys.isEmpty && revoked == nil ? TrustedKeys([]) : try trusted()
+        try report(ReleaseVerifier(keys, expecting: try expectations()).verify(draft: list, in: folder))
+    }
+
+    private func report(_ verdicts: [FileVerdict]) throws {
         if json {
             try JSONOutput.print(verdicts)
         } else {
