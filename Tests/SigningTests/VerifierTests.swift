@@ -50,6 +50,60 @@ import Testing
         #expect(!verdict.accepted)
     }
 
+    @Test func `it is told whether digests are signed`() async throws {
+        func sentence(_ release: TestRelease) -> String? {
+            verify(release).checks.first { $0.name == .checksums && $0.state == .passed }?.sentence
+        }
+        let release = try await TestRelease.make()
+        let unsigned = try #require(sentence(release))
+        try await release.signFile(Checksums.fileName)
+        #expect(sentence(release) != unsigned)
+        // The signature is of another file, and then of other digests.
+        try await release.signFile(Checksums.fileName, as: "other")
+        #expect(sentence(release) == unsigned)
+        try await release.signFile(Checksums.fileName)
+        try release.folder.write(Checksums.fileName, (release.text(Checksums.fileName) + "\n").utf8)
+        #expect(sentence(release) == unsigned || sentence(release) == nil)
+        var list = try release.list()
+        list.files.append(ReleaseManifest.File(name: Checksums.fileName, try release.digests(Checksums.fileName)))
+        try release.folder.write(ReleaseManifest.fileName, await list.signed(by: [release.key]))
+        #expect(sentence(release) != unsigned)
+    }
+
+    /// What a draft's folder may be, and what is said of it.
+    @Test(arguments: [
+        ("same", []), ("changed", ["other-digest"]), ("missing", ["missing"]), ("more", ["extra-file"]),
+        ("damaged", ["bad-signature"]),
+    ])
+    func `a draft is compared with the list of the caller`(how: String, refusals: [String]) async throws {
+        let release = try await TestRelease.make()
+        let list = TestRelease.manifest(
+            files: try [Self.app, TestRelease.other].map { ReleaseManifest.File(name: $0, try release.digests($0)) })
+        try release.remove(ReleaseManifest.fileName)
+        var trusted = TrustedKeys([])
+        switch how {
+        case "changed": try release.folder.write(Self.app, "x".utf8)
+        case "missing": try release.remove(Self.app)
+        case "more": try release.folder.write("more", [])
+        case "damaged":
+            trusted = release.trusted
+            try release.folder.write(Self.app + ".minisig", release.text(TestRelease.other + ".minisig").utf8)
+        default: break
+        }
+        let verdicts = ReleaseVerifier(trusted).verify(draft: list, in: release.folder.path)
+        #expect(verdicts.flatMap(\.refusals) == refusals)
+        #expect(verdicts.allSatisfy(\.accepted) == refusals.isEmpty)
+        #expect(verdicts.count == (how == "missing" ? 2 : 3))
+    }
+
+    @Test func `a draft is what the caller expects`() async throws {
+        let release = try await TestRelease.make()
+        let verdict = ReleaseVerifier(TrustedKeys([]), expecting: .init(version: "1.3.0"))
+            .verify(draft: try release.list(), in: release.folder.path)[0]
+        #expect(verdict.refusals == ["other-version"])
+        #expect(!verdict.accepted)
+    }
+
     @Test func `what somebody else signed, too, does no harm`() async throws {
         let release = try await TestRelease.make()
         try await release.writeList(signers: [release.key, PrivateKey(new: .p256)])

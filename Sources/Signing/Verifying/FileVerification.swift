@@ -161,10 +161,34 @@ struct FileVerification {
             switch try Checksums(data).digests[name] {
             case nil: absent(.checksums, "\(file) has no line for it.")
             case digests.sha256Text?:
-                pass(.checksums, "\(file) has the same digest. It is not signed: this finds damage, not forgery.")
+                pass(
+                    .checksums,
+                    isGenuine(data, named: file)
+                        ? "\(file) has the same digest, and a key that you trust signed it."
+                        : "\(file) has the same digest. No key that you trust signed it: this finds damage, not forgery."
+                )
             default: fail(.checksums, .otherDigest, "\(file) has another digest: the file is damaged or was replaced.")
             }
         } catch { refuse(.checksums, file, error) }
+    }
+
+    /// Whether a trusted key signed a list beside this file, in a file of its own or in the list of the release.
+    private func isGenuine(_ data: Data, named list: String) -> Bool {
+        let digests = FileDigests(of: data)
+        if !isDraft, let listed = manifest?.files.first(where: { $0.name == list }) {
+            return listed.sha256 == digests.sha256Text
+        }
+        func side(_ ending: String, _ limit: Int) -> Data? {
+            try? ReleaseBytes.content(of: beside(list + ending), limit: limit)
+        }
+        if let data = side(".minisig", MinisignSignature.limit), let signature = try? MinisignSignature(data),
+            (try? signature.signer(of: digests, among: trusted)) != nil
+        {
+            let comment = try? TrustedComment(signature.trustedComment)
+            return comment.map { [nil, list].contains($0.file) } ?? false
+        }
+        guard let data = side(".sig", BlobSignature.limit) else { return false }
+        return (try? BlobSignature(line: data).signer(of: digests, among: trusted)) != nil
     }
 
     // MARK: Signatures
