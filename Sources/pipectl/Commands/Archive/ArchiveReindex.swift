@@ -23,7 +23,8 @@ struct ArchiveReindex: AsyncParsableCommand {
         let store = try ArchiveStore(home: folder.path)
         let outcome = try await store.reindex(into: index)
         if let kept { Terminal.say("the old index was kept as \(kept)") }
-        Terminal.print("\(outcome)")
+        Terminal.print(ReindexText.line(outcome))
+        for problem in outcome.problems { Terminal.say("pipectl: \(problem.description)") }
         let releases = try await ReleaseRecords(index, ReleaseFolders(folder.releases)).restoreAll()
         if releases > 0 { Terminal.print("added \(Count.text(releases, "release"))") }
     }
