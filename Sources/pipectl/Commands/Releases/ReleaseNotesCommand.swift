@@ -18,9 +18,10 @@ struct ReleaseNotesCommand: AsyncParsableCommand {
             let notes = try await release.detail().release.notes
             return Terminal.put(Terminal.outputIsTerminal ? TerminalText.lines(notes) : notes)
         }
+        // Foundation has nil for an input without a byte.
         guard
             let bytes = file == "-"
-                ? try FileHandle.standardInput.readToEnd() : FileManager.default.contents(atPath: file)
+                ? try FileHandle.standardInput.readToEnd() ?? Data() : FileManager.default.contents(atPath: file)
         else { throw CommandEnd(code: 2, message: "\(file) can't be read; name a file, or - for standard input") }
         guard let notes = String(validating: bytes, as: UTF8.self) else {
             throw CommandEnd(code: 2, message: "the notes are not UTF-8; save them as UTF-8")
