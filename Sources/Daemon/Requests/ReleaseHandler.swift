@@ -58,6 +58,9 @@ struct ReleaseHandler: Sendable {
             throw RequestError(.usage, "notes take at most \(Figures.grouped(Self.longestNotes)) bytes; shorten them")
         }
         guard !notes.utf8.contains(0) else { throw RequestError(.usage, "notes can't contain a NUL byte") }
+        guard release.state != .yanked else {
+            throw RequestError(.usage, "release \(release.version) was withdrawn; its notes stay as they are")
+        }
         if let (run, approval) = try await lastApproval(of: release) {
             throw RequestError(
                 .usage,
