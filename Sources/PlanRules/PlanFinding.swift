@@ -57,8 +57,9 @@ extension Plan {
 package func nameProblem(_ name: String) -> String? {
     if name.isEmpty { return "a name is empty" }
     if name.utf8.count > 200 { return "the name \"\(name.prefix(40))…\" is longer than 200 bytes" }
-    if name.first == " " || name.last == " " || name.first == "-" || name.first == "." {
-        return "the name \"\(name)\" starts or ends with an invisible character or a space"
+    if name.first == " " || name.last == " " { return "the name \"\(name)\" starts or ends with a space; remove it" }
+    if let first = name.first, "-.".contains(first) {
+        return "the name \"\(name)\" starts with \"\(first)\"; let it start with a letter or digit"
     }
     let refused = name.unicodeScalars.first { scalar in
         scalar.value < 0x20 || scalar.value == 0x7f || scalar == "/" || scalar == "\\"
