@@ -53,7 +53,8 @@ package struct CommandSigner: Signer {
         let words = text[..<end].dropFirst(Self.mark.count).split(whereSeparator: \.isWhitespace).map(String.init)
         guard let program = words.first, program.hasPrefix("/") else {
             throw SigningError(
-                .badKey, "after \"\(Self.mark)\" is no absolute path of a program: write one like /usr/bin/sign")
+                .badKey,
+                "it names a command that signs, but not the absolute path of its program: write one like /usr/bin/sign")
         }
         self.init(words, publicKey: try PublicKey(String(text[end...])), run: run)
     }
