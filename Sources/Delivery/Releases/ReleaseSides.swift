@@ -24,6 +24,8 @@ struct ReleaseSides {
             files.map { ReleaseManifest.File(name: $0.name, bytes: Int64($0.bytes), sha256: $0.sha256) } + billed
         sides.append((Checksums.fileName, Data(Checksums(named).text.utf8)))
         guard !signers.all.isEmpty else { return sides }
+        // The provenance is signed in itself.
+        let unsigned = sides
         let statement = provenance(of: named)
         var envelopes: [Envelope] = []
         for key in signers.keys { envelopes.append(try await statement.signed(by: key)) }
@@ -33,7 +35,7 @@ struct ReleaseSides {
             guard let digests else { throw DeliveryProblem(.machine, "\(file.name) is gone: run the workflow again") }
             sides += try await signatures(of: digests, named: file.name, signers)
         }
-        for side in sides where side.name == Checksums.fileName {
+        for side in unsigned {
             sides += try await signatures(of: FileDigests(of: side.bytes), named: side.name, signers)
         }
         return sides

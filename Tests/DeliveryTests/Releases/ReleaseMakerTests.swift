@@ -18,8 +18,10 @@ struct ReleaseMakerTests {
         var address: String?
         func address(_ basis: ReleaseBasis) async throws -> String? { address }
         func landed(_ basis: ReleaseBasis) async throws -> [LandedNote] { notes }
-        func file(_ path: String, _ basis: ReleaseBasis) async throws -> Data? { nil }
-        func paths(named names: Set<String>, _ basis: ReleaseBasis) async throws -> [String] { [] }
+        func file(_ path: String, _ basis: ReleaseBasis) async throws -> Data? {
+            path == "Package.resolved" ? Data(#"{"pins": [], "version": 2}"#.utf8) : nil
+        }
+        func paths(named names: Set<String>, _ basis: ReleaseBasis) async throws -> [String] { ["Package.resolved"] }
     }
 
     /// Remembers what it was given; fails as often as it is told.
@@ -132,6 +134,35 @@ struct ReleaseMakerTests {
         _ = try await bench.perform(1, [bench.artifact("dist/app.txt", "two")])
         #expect(try String(contentsOfFile: "\(bench.path)/app.txt", encoding: .utf8) == "one")
         #expect(try await bench.index.release("1.0", of: "app") == first)
+    }
+
+    @Test func `a signed release has a signature of each file, also of what pipectl makes`() async throws {
+        let bench = try await Bench()
+        let build = Step("build", run: "make")
+        let release = Release(version: .tag(), needs: build).signed(with: "KEY").billOfMaterials(.spdx, .cycloneDX)
+        var basis = bench.basis
+        basis.plan = Plan(workflow: "release", steps: [build, release.step].map(\.planned))
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")], basis)
+        let files = try bench.files()
+        let signed = files.filter { $0.hasSuffix(".minisig") }.map { String($0.dropLast(".minisig".count)) }
+        #expect(signed == ["SHA256SUMS", "app.txt", "sbom.cdx.json", "sbom.spdx.json"])
+        #expect(
+            Set(files).subtracting(signed + signed.map { $0 + ".minisig" })
+                == ["provenance.intoto.jsonl", "release.json", "NOTES.md"])
+        let verdicts = ReleaseVerifier(TrustedKeys([bench.key.publicKey])).verify(folder: bench.path)
+        #expect(verdicts.filter { !$0.accepted }.map(\.file) == [])
+    }
+
+    @Test func `a draft is compared with its record, until its list is signed`() async throws {
+        let bench = try await Bench()
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        let draft = ReleaseManifest(try #require(try await bench.index.release("1.0", of: "app")))
+        let verifier = ReleaseVerifier(TrustedKeys([]))
+        #expect(verifier.verify(draft: draft, in: bench.path).filter { !$0.accepted }.map(\.file) == [])
+        try "two".write(toFile: "\(bench.path)/app.txt", atomically: true, encoding: .utf8)
+        #expect(
+            verifier.verify(draft: draft, in: bench.path).filter { !$0.accepted }.map(\.file)
+                == ["\(bench.path)/app.txt"])
     }
 
     @Test func `a folder that a crash left before the release was recorded is replaced`() async throws {
