@@ -1,10 +1,12 @@
 import Control
 import Foundation
+import PageMarkup
+import Reports
 import Results
 import Store
 import TerminalText
 
-/// Feeds of runs, and badges of branches.
+/// Feeds of runs and releases, and badges of branches.
 struct PageFeeds: Sendable {
     let host: PagesHost
 
@@ -14,10 +16,24 @@ struct PageFeeds: Sendable {
             var query = RunsQuery(
                 repository: request.value("repository"), branch: request.value("branch"), states: [.ended], limit: 50)
             query.hidesBackground = true
-            return feed("Runs", request, try await host.runs(query))
+            let runs = try await host.runs(query)
+            return feed(
+                "Runs", request,
+                runs.map { run in
+                    let title = "\(run.verdict?.title ?? ""): \(run.workflow) of \(run.repository), run \(run.id)"
+                    return (title, ["runs", "\(run.id)"], run.endedAt ?? run.createdAt, run.reason ?? "")
+                })
         case ("feeds", 2) where request.path[1] == "releases.atom":
-            let releases = try await host.index.releases(of: request.value("repository"), limit: 50)
-            return feed("Releases", request, releases.map(\.run).filter { $0.state == .ended })
+            // Drafts are for whoever approves them.
+            let releases = try await host.index.versions(of: request.value("repository"), limit: 100)
+                .filter { $0.state != .draft }
+            return feed(
+                "Releases", request,
+                releases.map { release in
+                    let title = "\(release.repository) \(release.version): \(release.state.rawValue)"
+                    let updated = (release.publications.map(\.updatedAt) + [release.madeAt]).max() ?? release.madeAt
+                    return (title, ["releases", release.repository, release.version], updated, release.notes)
+                })
         case ("badges", 3) where request.path[2].hasSuffix(".svg"):
             return try await badge(repository: request.path[1], branch: String(request.path[2].dropLast(4)), request)
         default:
@@ -26,22 +42,24 @@ struct PageFeeds: Sendable {
         }
     }
 
+    private typealias Entry = (title: String, page: [String], updated: Date, summary: String)
+
     /// https://www.rfc-editor.org/rfc/rfc4287
-    private func feed(_ title: StaticString, _ request: PageRequest, _ runs: [RunSummary]) -> PageResponse {
-        let root = "http://\(request.headers["host"] ?? "localhost")"
-        let updated = runs.compactMap(\.endedAt).max() ?? Date(timeIntervalSince1970: 0)
+    private func feed(_ title: StaticString, _ request: PageRequest, _ entries: [Entry]) -> PageResponse {
+        let root = Self.escape("http://\(request.headers["host"] ?? "localhost")")
+        let updated = entries.map(\.updated).max() ?? Date(timeIntervalSince1970: 0)
         var xml = """
             <?xml version="1.0" encoding="utf-8"?>
-            <feed xmlns="http://www.w3.org/2005/Atom"><title>\(title)</title><id>\(Self.escape(root))/feeds/\(Self.escape(request.path[1]))</id>
+            <feed xmlns="http://www.w3.org/2005/Atom"><title>\(title)</title><id>\(root)/feeds/\(Self.escape(request.path[1]))</id>
             <updated>\(updated.iso8601)</updated><author><name>pipectl</name></author>
 
             """
-        for run in runs {
-            let title = "\(run.verdict?.title ?? ""): \(run.workflow) of \(run.repository), run \(run.id)"
+        for entry in entries {
+            let address = root + Piece.href(entry.page).text
             xml += """
-                <entry><title>\(Self.escape(title))</title><id>\(Self.escape(root))/runs/\(run.id)</id>
-                <link href="\(Self.escape(root))/runs/\(run.id)"/><updated>\((run.endedAt ?? run.createdAt).iso8601)</updated>
-                <summary>\(Self.escape(run.reason ?? ""))</summary></entry>
+                <entry><title>\(Self.escape(entry.title))</title><id>\(address)</id>
+                <link href="\(address)"/><updated>\(entry.updated.iso8601)</updated>
+                <summary>\(Self.escape(entry.summary))</summary></entry>
 
                 """
         }

@@ -122,9 +122,11 @@ extension PageViews {
         var html = Piece.list(release.files, "quiet", none: "It has no files.") { file in
             "<code>\(file.name)</code> \(Figures.size(file.bytes)), sha256 <code class=\"all\">\(file.sha256)</code>"
         }
-        html += "<p class=\"quiet\">Copy and check them: <code class=\"all\">"
         html +=
-            "pipectl release files \(release.version.shellQuoted) --output dist &amp;&amp; pipectl verify dist --key release.pub"
-        return html + "</code></p>\n"
+            "<p class=\"quiet\">With them come <code>NOTES.md</code> and, if it is signed, <code>release.json</code>, the "
+        html += "signed list of all of them\(release.state == .draft ? ", once publishing begins" : "").</p>\n"
+        html += "<p class=\"quiet\">Copy and check them: <code class=\"all\">"
+        html += "pipectl release files \(release.version.shellQuoted) --repository \(release.repository.shellQuoted) "
+        return html + "--output dist &amp;&amp; pipectl verify dist --key release.pub</code></p>\n"
     }
 }

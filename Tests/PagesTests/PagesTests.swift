@@ -486,6 +486,18 @@ extension PageResponse {
         let badge = try await pages.get("/badges/alpha/main.svg")
         #expect(badge.headers["content-type"] == "image/svg+xml" && badge.text.contains(">failed</text>"))
         #expect(try await pages.get("/feeds/runs.atom").text.contains("<id>http://localhost:8787/runs/1</id>"))
+        for (name, state) in [("1.0+5", ReleaseRecord.State.published), ("1.1", .draft)] {
+            let version = ReleaseVersion(version: name, buildNumber: 5, tag: "v\(name)")
+            _ = try await box.index.addRelease(
+                ReleaseRecord(
+                    repository: "alpha", version: version, commit: Sample.commit(1), tree: "",
+                    committedAt: Sample.start, workflow: "release", run: 1, madeAt: Sample.start, state: state,
+                    notes: "<b>", files: []))
+        }
+        let releases = try await pages.get("/feeds/releases.atom").text
+        #expect(releases.contains("<link href=\"http://localhost:8787/releases/alpha/1.0%2B5\"/>"))
+        #expect(releases.contains("&lt;b&gt;") && !releases.contains("/runs/") && !releases.contains("alpha/1.1"))
+        #expect(try await pages.get("/releases/alpha/1.0%2B5").status == 200)
         #expect(try await pages.get("/metrics").text.contains("\npipectl_slots 2\n"))
         #expect(try await pages.get("/healthz").status == 200)
         #expect(try await pages.get("/readyz").status == 200)
