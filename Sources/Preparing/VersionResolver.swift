@@ -27,7 +27,9 @@ package struct VersionResolver {
                 throw VersionProblem("the version comes from a tag, but no tag started the run: push a tag \(prefix)…")
             }
             guard tag.hasPrefix(prefix) else {
-                throw VersionProblem("the tag \(tag) does not begin with \"\(prefix)\", as the workflow's rule says")
+                throw VersionProblem(
+                    "the tag \(tag) does not begin with \"\(prefix)\", which the workflow's .tag() drops from it: push a tag "
+                        + "\(prefix)…, or write .tag(prefix: \"\") for tags without a prefix")
             }
             version = String(tag.dropFirst(prefix.count))
         case .file(let path): version = try text(of: path)

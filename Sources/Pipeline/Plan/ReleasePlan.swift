@@ -37,7 +37,8 @@ extension Plan {
 
 /// Where a release's version comes from. The build number is always the number of commits in the first-parent history.
 public enum VersionRule: Sendable, Equatable, Codable {
-    /// The tag that started the run, without the prefix: `v1.2.0` is 1.2.0.
+    /// The tag that started the run, without the prefix: `v1.2.0` is 1.2.0. A tag without the prefix ends the run; an
+    /// empty prefix takes tags such as `1.2.0`.
     case tag(prefix: String = "v")
     /// A file of the repository: in a Swift or TOML file the first line with `version = "…"`, in a property list
     /// `CFBundleShortVersionString`, in a JSON file `version`; of any other file the first line.
