@@ -41,7 +41,8 @@ struct UsableReleases: PlanRule {
             }
         }
         if let formula = release.formula, !formula.hasSuffix(".rb") || formula.contains("/") {
-            report(step.name, "\"\(formula)\" is no formula; name a file of the release that ends in .rb, without folders")
+            report(
+                step.name, "\"\(formula)\" is no formula; name a file of the release that ends in .rb, without folders")
         }
         switch release.version {
         case .tag: break
@@ -53,6 +54,9 @@ struct UsableReleases: PlanRule {
         case .counted(let base):
             if base.isEmpty || base.hasSuffix(".") {
                 report(step.name, "the base of the version is \"\(base)\"; write one like \"1.4\"")
+            }
+            if base.wholeMatch(of: /[vV][0-9].*/) != nil {
+                report(step.name, "the base \"\(base)\" has a v, which only the tag has; write \"\(base.dropFirst())\"")
             }
         }
     }

@@ -32,7 +32,8 @@ package struct VersionResolver {
                         + "\(prefix)…, or write .tag(prefix: \"\") for tags without a prefix")
             }
             version = String(tag.dropFirst(prefix.count))
-        case .file(let path): version = try text(of: path)
+        // The tag of a version has a v, the version itself has none.
+        case .file(let path): version = try text(of: path).replacing(/^[vV](?=[0-9])/, with: "")
         case .counted(let base): version = "\(base).\(number)"
         }
         guard ReleaseVersion.isUsable(version) else {

@@ -72,7 +72,8 @@ struct ReleasePlanTests {
     }
 
     @Test(arguments: [
-        VersionRule.file("/etc/passwd"), .file("../x"), .file(""), .counted(""), .counted("1."),
+        VersionRule.file("/etc/passwd"), .file("../x"), .file(""), .counted(""), .counted("1."), .counted("v1"),
+        .counted("V2.0"),
     ])
     func `a rule that names no version is refused`(rule: VersionRule) {
         #expect(plan([build, Release(version: rule, needs: build).step]).validate().map(\.rule) == ["release"])

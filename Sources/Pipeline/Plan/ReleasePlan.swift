@@ -41,7 +41,8 @@ public enum VersionRule: Sendable, Equatable, Codable {
     /// empty prefix takes tags such as `1.2.0`.
     case tag(prefix: String = "v")
     /// A file of the repository: in a Swift or TOML file the first line with `version = "…"`, in a property list
-    /// `CFBundleShortVersionString`, in a JSON file `version`; of any other file the first line.
+    /// `CFBundleShortVersionString`, in a JSON file `version`; of any other file the first line. A `v` before a digit is
+    /// dropped.
     case file(String)
     /// A base and the build number: with `"1.4"` at the 812th commit, 1.4.812.
     case counted(String)
