@@ -36,6 +36,11 @@ package struct VersionResolver {
         case .file(let path): version = try text(of: path).replacing(/^[vV](?=[0-9])/, with: "")
         case .counted(let base): version = "\(base).\(number)"
         }
+        guard version != ReleaseVersion.newest else {
+            throw VersionProblem(
+                "\"\(version)\" can't be a version, since commands take it for the newest release: use a number such as 1.2.0"
+            )
+        }
         guard ReleaseVersion.isUsable(version) else {
             throw VersionProblem(
                 "\"\(version.prefix(100))\" can't be a version: write at most 100 ASCII letters, digits and .-+_~, "

@@ -45,7 +45,8 @@ struct VersionResolverTests {
                 """
                 git init -q -b main "$0"; cd "$0"
                 git config user.name Ada; git config user.email ada@example.com
-                echo ../../x > BAD; git add BAD; git commit -qm one
+                echo ../../x > BAD; echo v1.2 > VERSION; echo latest > LATEST; echo vim > NAME; git add .
+                git commit -qm one
                 git checkout -qb side; git commit -q --allow-empty -m a; git commit -q --allow-empty -m b
                 git checkout -q main; git commit -q --allow-empty -m two; git merge -q --no-ff -m three side
                 """, path)
@@ -59,6 +60,11 @@ struct VersionResolverTests {
             #expect(try tagged.version(by: .tag()).tag == "v2.0")
             #expect(throws: VersionProblem.self) { try untagged.version(by: .tag()) }
             #expect(throws: VersionProblem.self) { try tagged.version(by: .tag(prefix: "release-")) }
+            #expect(try tagged.version(by: .tag(prefix: "")).version == "v2.0")
+            let read = try untagged.version(by: .file("VERSION"))
+            #expect(read == ReleaseVersion(version: "1.2", buildNumber: 3, tag: "v1.2"))
+            #expect(try untagged.version(by: .file("NAME")).version == "vim")
+            #expect(throws: VersionProblem.self) { try untagged.version(by: .file("LATEST")) }
             #expect(throws: VersionProblem.self) { try untagged.version(by: .file("BAD")) }
             #expect(throws: VersionProblem.self) { try untagged.version(by: .file("missing")) }
             // Its tag may be at this commit or nowhere.

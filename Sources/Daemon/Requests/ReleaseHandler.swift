@@ -40,7 +40,7 @@ struct ReleaseHandler: Sendable {
         let name = try await repositories.name(of: subject.repository)
         let known = try await index.versions(of: name, limit: 1_000)
         let wanted = subject.version
-        if wanted == "latest", let newest = known.first(where: { $0.state != .yanked }) { return newest }
+        if wanted == ReleaseVersion.newest, let newest = known.first(where: { $0.state != .yanked }) { return newest }
         if let release = known.first(where: { $0.version == wanted }) ?? known.first(where: { $0.tag == wanted }) {
             return release
         }

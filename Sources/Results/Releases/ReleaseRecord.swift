@@ -140,6 +140,9 @@ public struct ReleaseVersion: Sendable, Equatable, Codable {
         self.tag = tag
     }
 
+    /// What commands take for the newest release that was not withdrawn, so that no version has this name.
+    public static let newest = "latest"
+
     /// Whether `text` can be a version: a name of files and tags, of at most 100 ASCII letters, digits and `.-+_~`.
     public static func isUsable(_ text: String) -> Bool {
         let isPlain: (UInt8) -> Bool = { byte in

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Client
 import Control
+import Results
 
 struct ReleaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,7 +22,7 @@ struct ReleaseOption: ParsableArguments {
     @OptionGroup var state: StateOptions
     @OptionGroup var repository: RepositoryOption
     @Argument(help: "The version or tag. Default: the newest release that was not withdrawn.")
-    var version = "latest"
+    var version = ReleaseVersion.newest
 
     var subject: ReleaseSubject { ReleaseSubject(repository: repository.place, version: version) }
 

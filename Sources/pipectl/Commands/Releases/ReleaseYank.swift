@@ -1,6 +1,7 @@
 import ArgumentParser
 import Client
 import Control
+import Results
 import TerminalText
 
 struct ReleaseYank: AsyncParsableCommand {
@@ -16,7 +17,7 @@ struct ReleaseYank: AsyncParsableCommand {
     @Option(help: "Why, for everybody who looks at it.") var reason: String
 
     func validate() throws {
-        if release.version == "latest" { throw ValidationError("name the version that is withdrawn") }
+        if release.version == ReleaseVersion.newest { throw ValidationError("name the version that is withdrawn") }
     }
 
     func run() async throws {
