@@ -1,7 +1,6 @@
 import ArgumentParser
 import Client
 import Engine
-import Foundation
 import Pipeline
 import PlanRules
 import WorkflowPrograms
@@ -24,7 +23,7 @@ struct Validate: AsyncParsableCommand {
         let root = try folder.path(or: path)
         let findings = try await workflows.cache.findings(for: workflows.sources)
         let program = findings.isEmpty ? try await workflows.program() : nil
-        let uncited = uncited(program?.description.rules ?? [], in: root)
+        let uncited = UncitedRules.findings(program?.description.rules ?? [], in: root)
         let unlisted = program.map { workflows.sources.unlisted(among: $0.names) } ?? []
         if json {
             try JSONOutput.print(findings + uncited + unlisted.map(\.finding))
@@ -42,27 +41,6 @@ struct Validate: AsyncParsableCommand {
             throw CommandEnd(
                 code: 2,
                 message: "\(findings.count) mistake\(findings.count == 1 ? "" : "s"); fix workflows/ and try again")
-        }
-    }
-
-    /// A warning for each rule that its file does not state, so that a finding could not cite it.
-    private func uncited(_ rules: [Rule], in root: String) -> [PlanFinding] {
-        rules.compactMap { rule in
-            guard let source = rule.source else { return nil }
-            let path = "\(root)/\(source)"
-            let type = (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
-            guard type == .typeRegular, let content = FileManager.default.contents(atPath: path) else {
-                return PlanFinding(
-                    rule: "rule-source", workflow: "",
-                    message:
-                        "the rule \"\(rule.text)\" says \(source), which is no file here; add it, or leave says: out")
-            }
-            guard rule.citation(in: String(decoding: content, as: UTF8.self)) == nil else { return nil }
-            return PlanFinding(
-                rule: "rule-source", workflow: "",
-                message:
-                    "the rule \"\(rule.text)\" says \(source), but no line there has this text; write the rule there in these words"
-            )
         }
     }
 }
