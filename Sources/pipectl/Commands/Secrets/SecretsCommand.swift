@@ -1,6 +1,6 @@
 import ArgumentParser
 
-struct SecretsCommand: ParsableCommand {
+struct SecretsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "secrets", abstract: "Manages secrets for steps; values are never shown.",
         discussion: """
