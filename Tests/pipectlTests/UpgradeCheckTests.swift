@@ -37,7 +37,10 @@ import Testing
     func `the newest of a folder decides`(own: String, isNewer: Bool) async throws {
         let room = try TemporaryFolder()
         for version in ["1.9.0", "1.10.0", "1.2.0"] {
-            try Data().write(to: URL(fileURLWithPath: "\(room.path)/pipectl-\(version)-linux-x86_64.tar.gz"))
+            try Data().write(to: URL(fileURLWithPath: "\(room.path)/pipectl-\(version).tar.gz"))
+        }
+        for mark in UpgradeCheck.foreign {
+            try Data().write(to: URL(fileURLWithPath: "\(room.path)/pipectl-9.0-\(mark).tar.gz"))
         }
         let found = try await UpgradeCheck(source: room.path, version: own).run()
         #expect(found == .init(version: own, newest: "1.10.0", isNewer: isNewer))
@@ -50,6 +53,16 @@ import Testing
         let list = #"[{"tag_name": "v1.3.0-rc.2"}, {"tag_name": "v1.2.0"}, {"tag_name": "v1.3.0-beta"}]"#
         let found = try await UpgradeCheck(source: room.write("list.json", list.utf8), version: own).run()
         #expect(found == .init(version: own, newest: newest, isNewer: own != newest))
+    }
+
+    @Test(arguments: [
+        (["pipectl-1.4.tar.gz"], ["1.4"]), (["other-1.4.tar.gz", "pipectl-1.4.tar.gz.minisig"], []), ([], []),
+        (["pipectl-1.4-\(UpgradeCheck.foreign[0]).tar.gz"], []),
+    ])
+    func `a signed release without a package for this system is no update`(files: [String], versions: [String]) throws {
+        let names = files.map { "{\"name\": \"\($0)\"}" }.joined(separator: ", ")
+        let payload = Data("{\"version\": \"1.4\", \"files\": [\(names)]}".utf8).base64EncodedString()
+        #expect(try UpgradeCheck.versions(in: Data("{\"payload\": \"\(payload)\"}\n".utf8)) == versions)
     }
 
     @Test(.timeLimit(.minutes(1))) func `an address that does not answer is unreachable, and a missing file too`() async

@@ -46,7 +46,8 @@ package struct UpgradeCheck: Sendable {
         guard let found else {
             throw DeliveryProblem(
                 .invalid,
-                "no release is named at \(Self.shown(source)); give a release.json, a list of releases, or a folder"
+                "no release of pipectl for this system is at \(Self.shown(source)); give its release.json, its list of "
+                    + "releases, or a folder with its packages"
             )
         }
         let newest = found.description.hasPrefix("v") ? String(found.description.dropFirst()) : found.description
@@ -67,7 +68,7 @@ package struct UpgradeCheck: Sendable {
         do { entries = try FileManager.default.contentsOfDirectory(atPath: path) } catch {
             throw DeliveryProblem(.refused, "\(path) can't be read: \(error.localizedDescription)")
         }
-        return try entries.compactMap(Self.version(ofFile:))
+        return try entries.filter(Self.isForThisSystem).compactMap(Self.version(ofFile:))
             + (entries.contains("release.json") ? Self.versions(in: read("\(path)/release.json")) : [])
     }
 
@@ -144,6 +145,27 @@ package struct UpgradeCheck: Sendable {
         return String(match.1)
     }
 
+    /// What names of packages for other systems have: `pipectl-1.2.0-macos-arm64.tar.gz`, `pipectl_1.2.0_amd64.deb`.
+    static let foreign: [String] = {
+        #if os(macOS)
+            let systems = ["linux", ".deb"]
+        #else
+            let systems = ["macos"]
+        #endif
+        #if arch(arm64)
+            return systems + ["x86_64", "amd64"]
+        #else
+            return systems + ["arm64", "aarch64"]
+        #endif
+    }()
+
+    private static func isForThisSystem(_ name: String) -> Bool { !foreign.contains { name.contains($0) } }
+
+    /// Whether a release of these files is one of pipectl that this system can install.
+    private static func hasPackage(_ files: [String]) -> Bool {
+        files.contains { $0.wholeMatch(of: /pipectl[-_].*\.(tar\.gz|deb)/) != nil && isForThisSystem($0) }
+    }
+
     /// The versions that a `release.json` or a list of releases names; drafts and versions before a release are left out.
     static func versions(in data: Data) throws(DeliveryProblem) -> [String] {
         let decoder = JSONDecoder()
@@ -153,7 +175,8 @@ package struct UpgradeCheck: Sendable {
             let payload = Data(base64Encoded: envelope.payload),
             let item = try? decoder.decode(Item.self, from: payload)
         {
-            return [item.name].compactMap { $0 }
+            let content = try? decoder.decode(Content.self, from: payload)
+            return content.map { hasPackage($0.files.map(\.name)) } ?? true ? [item.name].compactMap { $0 } : []
         }
         if let items = try? decoder.decode([Item].self, from: data) { return items.compactMap(\.name) }
         if let list = try? decoder.decode(Listing.self, from: data) { return list.releases.compactMap(\.name) }
@@ -162,6 +185,10 @@ package struct UpgradeCheck: Sendable {
     }
 
     private struct Sealed: Decodable { var payload: String }
+    private struct Content: Decodable {
+        struct File: Decodable { var name: String }
+        var files: [File]
+    }
     private struct Listing: Decodable { var releases: [Item] }
 
     /// A release as pipectl, GitHub, GitLab and Gitea name it.
