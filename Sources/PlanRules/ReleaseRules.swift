@@ -1,4 +1,4 @@
-import Pipeline
+package import Pipeline
 
 /// Checks the steps that make and publish releases. They run no command, so they must have no settings of one.
 struct UsableReleases: PlanRule {
@@ -103,6 +103,25 @@ struct UsableReleases: PlanRule {
         case .testFlight(let testFlight):
             [testFlight.app, testFlight.keyID].contains("")
                 ? ["TestFlight needs the app's identifier and a key id"] : []
+        }
+    }
+}
+
+extension Plan {
+    /// What can't work in any run that such an event starts.
+    package func findings(startedBy event: Trigger.Event) -> [PlanFinding] {
+        guard let release else { return [] }
+        func finding(_ message: String) -> [PlanFinding] {
+            [PlanFinding(rule: UsableReleases.name, workflow: workflow, message: message)]
+        }
+        switch (event, release.version) {
+        case (.pullRequest, _):
+            return finding("it makes a release, so no change can start it; start it on .merge or .tag")
+        case (.merge, .tag), (.push, .tag), (.schedule, .tag):
+            return finding(
+                "its version comes from a tag, but .\(event.rawValue) starts it without one; start it on "
+                    + ".tag(matching: \"v*\"), or take the version with .file(…) or .counted(…)")
+        default: return []
         }
     }
 }

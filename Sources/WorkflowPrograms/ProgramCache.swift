@@ -116,7 +116,10 @@ public struct ProgramCache: Sendable {
         for declaration in program.description.workflows where planned.insert(declaration.name).inserted {
             for context in PlanContext.samples(for: declaration) {
                 do {
-                    _ = try await program.plan(workflow: declaration.name, context: context)
+                    let plan = try await program.plan(workflow: declaration.name, context: context)
+                    // One that does not read the context has the same plan for all its triggers.
+                    let events = declaration.readsContext ? [context.event] : declaration.triggers.map(\.event)
+                    findings += events.flatMap(plan.findings(startedBy:)).filter { !findings.contains($0) }
                 } catch let error as DefinitionError where error.code == .invalid {
                     findings += error.findings.filter { !findings.contains($0) }
                 }

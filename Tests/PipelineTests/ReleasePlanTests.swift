@@ -78,4 +78,16 @@ struct ReleasePlanTests {
     func `a rule that names no version is refused`(rule: VersionRule) {
         #expect(plan([build, Release(version: rule, needs: build).step]).validate().map(\.rule) == ["release"])
     }
+
+    @Test(
+        arguments: [
+            (VersionRule.counted("1"), [.pullRequest]), (.file("VERSION"), [.pullRequest]),
+            (.tag(), [.pullRequest, .merge, .push, .schedule]),
+        ] as [(VersionRule, [Trigger.Event])])
+    func `an event that can't start a release is a mistake`(rule: VersionRule, refused: [Trigger.Event]) {
+        let plan = plan([build, Release(version: rule, needs: build).step])
+        let found = Trigger.Event.allCases.filter { !plan.findings(startedBy: $0).isEmpty }
+        #expect(found == refused)
+        #expect(self.plan([build]).findings(startedBy: .pullRequest).isEmpty)
+    }
 }

@@ -458,6 +458,26 @@ import Testing
         #expect(try await room.cache().findings(for: good).isEmpty)
     }
 
+    @Test func `validation finds releases that a trigger can't start`() async throws {
+        let sources = WorkflowSources.files([
+            "workflows/w.swift": """
+            import Pipeline
+            let a = Workflow("a", on: .tag(matching: "v*"), .merge(into: "main")) {
+                let build = Step("build", run: "make")
+                Release(version: .tag(), needs: build).step
+            }
+            let b = Workflow("b", on: .tag(matching: "v*"), .pullRequest(into: "main")) { context in
+                let build = Step("build", run: "make")
+                if context.event == .tag { Release(version: .tag(), needs: build).step } else { build }
+            }
+            @main struct W: WorkflowSet { static let workflows = [a, b] }
+            """
+        ])
+        let findings = try await room.cache().findings(for: sources)
+        #expect(findings.map(\.rule) == ["release"])
+        #expect(findings.map(\.workflow) == ["a"])
+    }
+
     @Test func `an unknown workflow names the nearest one and all others`() async throws {
         let program = try await room.cache().program(
             for: .files([
