@@ -2,6 +2,7 @@ import ForgeConnection
 import Landing
 import DaemonLog
 import Running
+import Settings
 import Preparing
 public import Watching
 import Workspaces
@@ -36,7 +37,8 @@ extension Daemon {
             do {
                 repository = try await repositories.open(request.location, preferring: request.name)
             } catch let error as GitError {
-                throw RequestError(.unknownRepository, "\(request.location) can't be watched: \(error.description)")
+                let place = ResolvedSettings.withoutUser(request.location)
+                throw RequestError(.unknownRepository, "\(place) can't be watched: \(error.description)")
             }
             watchers.add(
                 try RepositoryWatcher(

@@ -219,8 +219,13 @@ import Testing
         let manager = Manager()
         let service = installation(file(.user), at: "\(room.path)/pipectl.service", manager)
         try await service.install()
-        manager.properties.withLock { $0 = "SubState=\(sub)\nActiveState=\(active)" }
+        manager.properties.withLock { $0 = "SubState=\(sub)\nActiveState=\(active)\nStatusText=" }
         #expect(try await service.status().activity == activity)
+        guard activity == .running else { return }
+        manager.properties.withLock { $0 += "a run owns the folder" }
+        let status = try await service.status()
+        #expect(status.activity == .waiting)
+        #expect(status.reason == "a run owns the folder")
     }
 
     // MARK: Readiness
@@ -233,9 +238,10 @@ import Testing
             defer { close(number) }
             #expect(UnixAddress.with(path) { bind(number, $0, $1) } == 0)
             let notice = try #require(ServiceNotice(environment: ["NOTIFY_SOCKET": path]))
+            notice.waits("a run owns the folder")
             notice.ready()
             notice.failed("wrong settings\nTwo lines.")
-            for message in ["READY=1", "STATUS=wrong settings"] {
+            for message in ["READY=1\nSTATUS=a run owns the folder", "READY=1\nSTATUS=", "STATUS=wrong settings"] {
                 var bytes = [UInt8](repeating: 0, count: 64)
                 let count = recv(number, &bytes, bytes.count, Int32(MSG_DONTWAIT))
                 #expect(String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self) == message)

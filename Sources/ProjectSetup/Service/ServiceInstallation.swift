@@ -71,11 +71,14 @@ package struct ServiceInstallation: Sendable {
 
     private func startUnit(isSame: Bool) async throws {
         if !isSame { try await order(["daemon-reload"]) }
-        let isRunning = try await condition().0 == .running
+        let activity = try await condition().0
+        let isRunning = [.running, .waiting].contains(activity)
         try await order(["enable", "--quiet", ServiceFile.name])
         if isSame, isRunning { return say("the service runs") }
         // The restart waits for runs that go on, so it is not waited for.
-        if isRunning { return try await order(["--no-block", "restart", ServiceFile.name]) }
+        if isRunning || activity == .starting && !isSame {
+            return try await order(["--no-block", "restart", ServiceFile.name])
+        }
         do { try await order(["start", ServiceFile.name]) } catch {
             let (activity, reason) = try await condition()
             guard activity == .failed else { throw error }
@@ -115,7 +118,7 @@ package struct ServiceInstallation: Sendable {
         /// Whether it is what this pipectl would write.
         package var isCurrent: Bool
         package var activity: Activity
-        /// Why it failed, in the service's own words.
+        /// Why it waits or failed, in the service's own words.
         package var reason: String?
     }
 
@@ -123,6 +126,8 @@ package struct ServiceInstallation: Sendable {
     package enum Activity: String, Sendable, Codable {
         /// It answers commands.
         case running
+        /// Its process runs, and waits until another one lets go of the state folder.
+        case waiting
         case starting
         /// It lets its runs end.
         case stopping
@@ -138,7 +143,7 @@ package struct ServiceInstallation: Sendable {
             path: path, isInstalled: text != nil, isCurrent: text == file.text, activity: activity, reason: reason)
     }
 
-    /// What the service does, and why it failed if it did and said so.
+    /// What the service does, and why it waits or failed if it said so.
     private func condition() async throws -> (Activity, reason: String?) {
         guard file.manager == .launchd else {
             let shown = try await manager(["show", "--property=ActiveState,SubState,StatusText", ServiceFile.name])
@@ -148,7 +153,12 @@ package struct ServiceInstallation: Sendable {
                 if parts.count == 2 { properties[parts[0]] = String(parts[1]) }
             }
             let activity = Activity(state: properties["ActiveState"], detail: properties["SubState"])
-            return (activity, activity == .failed ? properties["StatusText"] : nil)
+            let said = properties["StatusText"]
+            switch activity {
+            case .running: return said == nil ? (.running, nil) : (.waiting, said)
+            case .failed: return (.failed, said)
+            default: return (activity, nil)
+            }
         }
         let printed = try await manager(["print", "\(Self.domain)/\(ServiceFile.label)"])
         return (printed.succeeded && printed.text.contains("state = running") ? .running : .stopped, nil)
@@ -173,6 +183,7 @@ extension ServiceInstallation.Activity {
     package var inWords: String {
         switch self {
         case .running: "runs"
+        case .waiting: "waits"
         case .starting: "starts"
         case .stopping: "stops, when its runs have ended"
         case .failed: "failed"

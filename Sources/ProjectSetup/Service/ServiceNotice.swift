@@ -15,14 +15,20 @@ package struct ServiceNotice: Sendable {
     }
 
     /// The service answers commands.
-    package func ready() { send("READY=1") }
+    package func ready() { send("READY=1\nSTATUS=") }
+
+    /// The service has started, and waits for this. Whoever starts it, such as the machine or a package, does not wait
+    /// with it.
+    package func waits(_ reason: String) { send("READY=1\nSTATUS=\(firstLine(reason))") }
 
     /// The service is about to end for this reason, which `systemctl status` shows until it is started again.
     ///
     /// - Parameter reason: Its first line is sent.
     package func failed(_ reason: String) {
-        send("STATUS=\(reason.split(whereSeparator: \.isNewline).first ?? "")")
+        send("STATUS=\(firstLine(reason))")
     }
+
+    private func firstLine(_ text: String) -> Substring { text.split(whereSeparator: \.isNewline).first ?? "" }
 
     /// Who does not hear it waits on, so a failure is not an error of this process.
     private func send(_ message: String) {

@@ -54,7 +54,7 @@ public struct ResolvedSettings: Sendable {
     }
 
     /// `https://user:token@host/x` without the user and the token.
-    private static func withoutUser(_ location: String) -> String {
+    package static func withoutUser(_ location: String) -> String {
         guard let scheme = location.firstRange(of: "://") else { return location }
         let rest = location[scheme.upperBound...]
         let host = rest.prefix { $0 != "/" }

@@ -72,7 +72,11 @@ struct Watch: AsyncParsableCommand {
         }
         let opened = options
         let daemon = try await StateTurn(
-            folder: folder, say: { logger.notice("\($0)", metadata: .code(.waitingForState)) }
+            folder: folder,
+            say: {
+                logger.notice("\($0)", metadata: .code(.waitingForState))
+                ServiceNotice()?.waits($0)
+            }
         ).take {
             try await Daemon(
                 state: folder, purpose: once ? "watch --once" : StateTurn.daemon, options: opened, log: logger)

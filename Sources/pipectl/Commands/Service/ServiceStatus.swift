@@ -23,7 +23,7 @@ struct ServiceStatus: AsyncParsableCommand {
                     ? "not installed: \(path) is not there; `pipectl service install` writes it"
                     : "\(status.activity.inWords): \(path)"
                         + (status.isCurrent ? "" : ", which another version or other options wrote"))
-            if status.activity == .failed {
+            if [.failed, .waiting].contains(status.activity) {
                 Terminal.print(TerminalText.name(status.reason ?? "`\(file.manager.logCommand)` says why"))
             }
         }
