@@ -24,6 +24,22 @@ struct ReleasePlanTests {
         #expect(plan.steps[1].isIdempotent && plan.steps[3].isIdempotent)
     }
 
+    @Test func `what waits for a person between making a release and publishing it is known`() {
+        let before = Step.approval("build it")
+        let build = Step("build", needs: before, run: "make").artifacts("dist/*")
+        let release = Release(version: .tag(), needs: build)
+        let quality = Step.approval("quality", needs: release.step)
+        let smoke = Step("smoke", needs: quality, run: "script/smoke")
+        let gate = Step.approval("gate", needs: smoke)
+        let plan = plan([
+            before, build, release.step, quality, smoke, gate,
+            Step.publish("inside", release, needs: smoke, to: .folder("/a")),
+            Step.publish("outside", release, needs: gate, to: .folder("/b")),
+            Step.publish("at once", release, to: .folder("/c")),
+        ])
+        #expect(plan.releaseGates == [["quality"], ["quality", "gate"], []])
+    }
+
     @Test func `a release needs steps, and a plan has one release`() {
         #expect(plan([Release(version: .tag(), files: [], needs: []).step]).validate().map(\.rule) == ["release"])
         let (one, two) = (Release(version: .tag(), needs: build), Release("two", version: .tag(), needs: build))

@@ -80,16 +80,20 @@ struct ReleaseHandler: Sendable {
         return .wroteNotes(version: release.version)
     }
 
-    /// The run that publishes the release next, and the approval with which it may; nil while none is given, or another
-    /// one is still asked for.
+    /// The run that publishes the release next, and the approval with which it may; nil while one that it needs is not
+    /// given.
     private func lastApproval(of release: ReleaseRecord) async throws -> (RunID, Approval)? {
         let filter = RunFilter(
             repository: release.repository, workflow: release.workflow, commitPrefix: release.commit,
-            states: [.running])
+            states: [.queued, .running])
         for run in try await index.runs(filter) {
-            let asked = try await index.approvals(of: run.id).filter { $0.askedAt >= release.madeAt }
-            if asked.contains(where: { $0.decision == nil }) { continue }
-            if let last = asked.last(where: { $0.decision == .approved }) { return (run.id, last) }
+            let given = try await index.approvals(of: run.id).filter { $0.decision == .approved }
+            let names = given.compactMap(\.step)
+            // Of a release that was made before they were noted, whatever was approved since counts.
+            let gates =
+                release.gates ?? given.filter { $0.askedAt >= release.madeAt }.compactMap { $0.step.map { [$0] } }
+            let isPassed = gates.contains { !$0.isEmpty && $0.allSatisfy(names.contains) }
+            if isPassed, let last = given.last(where: { $0.step != nil }) { return (run.id, last) }
         }
         return nil
     }
@@ -115,7 +119,7 @@ struct ReleaseHandler: Sendable {
         let now = try await index.release(release.version, of: release.repository) ?? release
         return .yanked(
             version: release.version,
-            published: now.publications.filter { $0.state != .begun }.map(\.destination),
+            published: now.publications.filter { ![.begun, .refused].contains($0.state) }.map(\.destination),
             begun: now.publications.filter { $0.state == .begun }.map(\.destination))
     }
 }

@@ -86,6 +86,7 @@ struct ReleaseMaker {
             committedAt: basis.committedAt, workflow: basis.workflow, run: basis.run, madeAt: Date(), notes: notes,
             files: kept.map { ReleaseRecord.File(name: $0.name, bytes: $0.bytes, sha256: $0.sha256) })
         record.keys = signers.keys.map(\.publicKey.id.description)
+        record.gates = basis.plan.releaseGates
         guard let release = try await service.index.addRelease(record), release.run == record.run else {
             throw DeliveryProblem(.machine, "\(version.version) could not be recorded: run the step again")
         }

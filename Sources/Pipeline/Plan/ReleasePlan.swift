@@ -27,6 +27,26 @@ extension Plan {
         return nil
     }
 
+    /// For each step that publishes the release, the steps that wait for a person between making it and that.
+    package var releaseGates: [[String]] {
+        let named = Dictionary(steps.map { ($0.name, $0) }) { first, _ in first }
+        func needed(by step: PlannedStep) -> Set<String> {
+            var (found, open) = (Set<String>(), step.needs)
+            while let name = open.popLast() {
+                if found.insert(name).inserted { open += named[name]?.needs ?? [] }
+            }
+            return found
+        }
+        let makers = steps.filter { if case .release = $0.action { true } else { false } }.map(\.name)
+        return steps.compactMap { step in
+            guard case .publish = step.action else { return nil }
+            return steps.filter { gate in
+                gate.action == .approval && needed(by: step).contains(gate.name)
+                    && !needed(by: gate).isDisjoint(with: makers)
+            }.map(\.name)
+        }
+    }
+
     /// Whether a step publishes a release.
     package var publishes: Bool {
         steps.contains { step in

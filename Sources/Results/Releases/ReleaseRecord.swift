@@ -39,6 +39,9 @@ public struct ReleaseRecord: Sendable, Equatable, Codable {
     public var files: [File]
     /// The ids of the keys that signed the files; nil in releases that were made before they were noted.
     public var keys: [String]?
+    /// For each step that publishes it, the steps that wait for a person before, after it was made; nil in releases that
+    /// were made before they were noted.
+    public var gates: [[String]]?
     /// Why it was withdrawn.
     public var reason: String?
     /// Where it was published, by the name of the step.

@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import Preparing
 import Results
+import RunSamples
 import StateFiles
 import Store
 import TestBasics
@@ -20,27 +21,74 @@ import Watching
         return log
     }
 
-    @Test func `whoever withdraws a release hears where it is, and where it may still appear`() async throws {
-        let folder = try TemporaryFolder()
-        let index = try Store.Index.inMemory()
-        let repositories = KnownRepositories(
-            registry: RepositoryRegistry(index: index, mirrors: folder["mirrors"]), index: index,
-            watchers: Watchers(), mirrors: folder["mirrors"], trust: .standard)
-        let name = try await repositories.open(try await TestRepository.make(at: folder["app"]).path).name
-        _ = try await index.addRelease(
-            ReleaseRecord(
+    /// A repository with a release that is not published yet.
+    private struct Ground {
+        let folder: TemporaryFolder
+        let index: Store.Index
+        let handler: ReleaseHandler
+        let name: String
+        static let commit = String(repeating: "c", count: 40)
+
+        init(_ state: ReleaseRecord.State, gates: [[String]]? = nil) async throws {
+            folder = try TemporaryFolder()
+            index = try Store.Index.inMemory()
+            let repositories = KnownRepositories(
+                registry: RepositoryRegistry(index: index, mirrors: folder["mirrors"]), index: index,
+                watchers: Watchers(), mirrors: folder["mirrors"], trust: .standard)
+            name = try await repositories.open(try await TestRepository.make(at: folder["app"]).path).name
+            var release = ReleaseRecord(
                 repository: name, version: ReleaseVersion(version: "1.0", buildNumber: 4, tag: "v1.0"),
-                commit: String(repeating: "c", count: 40), tree: "", committedAt: Date(timeIntervalSince1970: 100),
-                workflow: "release", run: 1, madeAt: Date(timeIntervalSince1970: 200), state: .sealed, notes: "",
-                files: []))
-        for (step, state) in [("one", PublicationRecord.State.released), ("two", .begun)] {
+                commit: Self.commit, tree: "", committedAt: Date(timeIntervalSince1970: 100), workflow: "release",
+                run: 1, madeAt: Date(timeIntervalSince1970: 200), state: state, notes: "", files: [])
+            release.gates = gates
+            _ = try await index.addRelease(release)
+            handler = ReleaseHandler(
+                index: index, folders: ReleaseFolders(folder["releases"]), repositories: repositories,
+                log: ReleaseHandlerTests.log)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([["gate"]], ["gate"], true), ([["gate"]], [], false), ([["quality", "gate"]], ["quality"], false),
+            ([["gate"], ["other"]], ["other"], true), ([[]], ["before"], false), (nil, ["gate"], true),
+            (nil, [], false),
+        ] as [([[String]]?, [String], Bool)])
+    func `notes stay as they were approved for publishing`(gates: [[String]]?, given: [String], isFixed: Bool)
+        async throws
+    {
+        let ground = try await Ground(.draft, gates: gates)
+        var request = RunSample.request(change: nil)
+        (request.repository, request.workflow, request.head) = (ground.name, "release", Ground.commit)
+        // It is queued, as after a crash.
+        let run = try await ground.index.enqueue(request).run.id
+        for step in given {
+            _ = try await ground.index.ask(
+                Approval(
+                    step: step, why: "", head: Ground.commit, definition: "", binding: "b", askedAt: RunSample.start),
+                of: run)
+            _ = try await ground.index.answer(run, step: step, .approved, by: "ada", user: 1, comment: nil)
+        }
+        let order = DaemonRequest.setReleaseNotes(ReleaseSubject(repository: ground.name, version: "1.0"), notes: "new")
+        if isFixed {
+            await #expect(throws: RequestError.self) {
+                _ = try await ground.handler.reply(to: order, by: Caller(person: "ada"))
+            }
+        } else {
+            _ = try await ground.handler.reply(to: order, by: Caller(person: "ada"))
+        }
+        #expect(try await ground.index.release("1.0", of: ground.name)?.notes == (isFixed ? "" : "new"))
+    }
+
+    @Test func `whoever withdraws a release hears where it is, and where it may still appear`() async throws {
+        let ground = try await Ground(.sealed)
+        let (index, name, handler) = (ground.index, ground.name, ground.handler)
+        for (step, state) in [("one", PublicationRecord.State.released), ("two", .begun), ("three", .refused)] {
             try await index.record(
                 PublicationRecord(
                     step: step, destination: "at \(step)", state: state, updatedAt: Date(timeIntervalSince1970: 300)),
                 of: "1.0", in: name)
         }
-        let handler = ReleaseHandler(
-            index: index, folders: ReleaseFolders(folder["releases"]), repositories: repositories, log: Self.log)
         let reply = try await handler.reply(
             to: .yankRelease(ReleaseSubject(repository: name, version: "1.0"), reason: "it loses data"),
             by: Caller(person: "ada"))
