@@ -76,8 +76,9 @@ public struct WatchedRepository: Sendable, Equatable {
             let own = try Repository.create(bareAt: store, borrowing: watched.gitDirectory)
             own.forgetTorn(under: RunPin.prefix)
             MergeScratch.clear(ChangeMerger.scratchFolder(store))
-            if Self.location(of: name, mirrors: mirrors) != location {
-                try Data(location.utf8).write(to: URL(fileURLWithPath: "\(store)/\(locationFile)"), options: .atomic)
+            if noted(in: store) != location {
+                // Without it, only an index that is lost makes a difference.
+                try? Data(location.utf8).write(to: URL(fileURLWithPath: "\(store)/\(locationFile)"), options: .atomic)
             }
             return watched.gitDirectory
         }
@@ -89,10 +90,24 @@ public struct WatchedRepository: Sendable, Equatable {
     /// The file of a store that names the location. It remembers whose the store is when the index has forgotten it.
     private static let locationFile = "location"
 
-    /// The location of the repository that has this name; nil if there is none, or if its store was made before
-    /// locations were noted.
+    /// The location of the repository that has this name; nil if there is none.
+    ///
+    /// A store that was made before locations were noted names the repository whose objects it borrows.
     static func location(of name: String, mirrors: String) -> String? {
-        try? String(contentsOfFile: "\(mirrors)/\(name).merges.git/\(locationFile)", encoding: .utf8)
+        let store = "\(mirrors)/\(name).merges.git"
+        if let noted = noted(in: store) { return noted }
+        let lenders = try? String(contentsOfFile: "\(store)/objects/info/alternates", encoding: .utf8)
+        guard let objects = lenders?.split(separator: "\n").first, objects.hasSuffix("/objects") else { return nil }
+        let folder = objects.dropLast("/objects".count)
+        // Of a remote it is pipectl's own mirror, which does not tell whose it is.
+        if folder.hasSuffix("/\(name).git"), FileManager.default.fileExists(atPath: "\(mirrors)/\(name).git") {
+            return nil
+        }
+        return String(folder.hasSuffix("/.git") ? folder.dropLast("/.git".count) : folder)
+    }
+
+    private static func noted(in store: String) -> String? {
+        try? String(contentsOfFile: "\(store)/\(locationFile)", encoding: .utf8)
     }
 
     /// The same repository with the objects of a clone, for a run by hand of unpushed commits.

@@ -40,13 +40,22 @@ package actor RepositoryRegistry {
         let registered = try await index.repositories()
         // The index has no location of a name that it has only read in the archive.
         let places = registered.map { ($0.key, $0.value.isEmpty ? noted($0.key) : $0.value) }
-        let chosen = name ?? places.first { $0.1 == location }?.0 ?? freeName(for: location, wish, registered)
+        let chosen =
+            name ?? places.first { Self.isSame($0.1, location) }?.0 ?? freeName(for: location, wish, registered)
         let repository = try await WatchedRepository.open(location, named: chosen, mirrors: mirrors)
         if registered[chosen] != repository.location {
             try await index.register(chosen, location: repository.location)
         }
         all[chosen] = repository
         return repository
+    }
+
+    /// Whether both are one place, also where one of them is a path with links in it.
+    private static func isSame(_ one: String?, _ other: String) -> Bool {
+        guard let one, one != other else { return one == other }
+        guard one.hasPrefix("/"), other.hasPrefix("/") else { return false }
+        return URL(fileURLWithPath: one).resolvingSymlinksInPath()
+            == URL(fileURLWithPath: other).resolvingSymlinksInPath()
     }
 
     private func noted(_ name: String) -> String? { WatchedRepository.location(of: name, mirrors: mirrors) }
@@ -58,7 +67,7 @@ package actor RepositoryRegistry {
         func isTaken(_ name: String) -> Bool {
             if all[name] != nil { return true }
             let owner = registered[name].flatMap { $0.isEmpty ? nil : $0 } ?? noted(name)
-            return owner.map { $0 != location } ?? false
+            return owner != nil && !Self.isSame(owner, location)
         }
         guard isTaken(base) else { return base }
         return (2...10_000).lazy.map { "\(base)-\($0)" }.first { !isTaken($0) }

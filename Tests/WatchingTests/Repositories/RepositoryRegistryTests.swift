@@ -38,6 +38,8 @@ import Testing
             let before = RepositoryRegistry(index: try Store.Index.inMemory(), mirrors: mirrors)
             #expect(try await before.open(places[0], named: nil).name == "app")
             #expect(try await before.open(places[1], named: nil).name == "app-2")
+            // One was made by a pipectl that noted no locations, and one is used without a folder of its own.
+            try FileManager.default.removeItem(atPath: "\(mirrors)/app-2.merges.git/location")
             // It read the names in the archive, which has no locations.
             let index = try Store.Index.inMemory()
             for name in ["app", "app-2"] { try await index.register(name, location: "") }
