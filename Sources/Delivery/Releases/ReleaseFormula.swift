@@ -58,14 +58,12 @@ struct ReleaseFormula: Sendable {
             }
             text.replace("@ADDRESS@", with: address)
         }
-        for match in text.matches(of: /@SHA256 ([^@\s]+)@/).reversed() {
-            guard let file = files.first(where: { $0.name == match.1 }) else {
-                throw DeliveryProblem(
-                    .invalid,
-                    "\(name) wants the digest of \(match.1), but the release has only "
-                        + files.map(\.name).joined(separator: ", "))
-            }
-            text.replaceSubrange(match.range, with: file.sha256)
+        for file in files { text.replace("@SHA256 \(file.name)@", with: file.sha256) }
+        if let left = text.firstRange(of: "@SHA256") {
+            throw DeliveryProblem(
+                .invalid,
+                "\(name) has `\(text[left.lowerBound...].prefix { !$0.isNewline && $0 != "\"" })`, but the release has only "
+                    + files.map(\.name).joined(separator: ", "))
         }
         return text
     }

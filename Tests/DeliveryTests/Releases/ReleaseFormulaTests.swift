@@ -31,7 +31,14 @@ struct ReleaseFormulaTests {
                 """)
     }
 
+    @Test func `a file may have an at sign in its name`() throws {
+        let file = ReleaseFile(name: "hello@2-1.2.tar.gz", path: "/x", bytes: 3, sha256: "def")
+        let text = try formula().fill("class Hello < Formula\n\"@SHA256 hello@2-@VERSION@.tar.gz@\"", digests: [file])
+        #expect(text.hasSuffix("\"def\""))
+    }
+
     @Test(arguments: [
+        "class Hello < Formula\nsha256 \"@SHA256  hello-1.2.tar.gz@\"",
         "class Hello < Formula\nsha256 \"@SHA256 other.tar.gz@\"", "class Hello < Formula\nurl \"@ADDRESS@/x\"",
         "class Hallo < Formula\n", "class Hello < Cask\n", "",
     ])
