@@ -54,7 +54,8 @@ package struct VersionResolver {
     /// - Parameter source: The repository that has the tags.
     /// - Throws: ``VersionProblem`` if it is at another one.
     static func check(_ version: ReleaseVersion, of commit: OID, in source: Repository) throws {
-        guard let there = try? source.resolve("refs/tags/\(version.tag)^{commit}"), there != commit else { return }
+        guard let tag = try source.ref("refs/tags/\(version.tag)") else { return }
+        guard let there = try? source.resolve("\(tag.hex)^{commit}"), there != commit else { return }
         throw VersionProblem(
             "the tag \(version.tag) is at commit \(there.hex.prefix(10)), and this is \(commit.hex.prefix(10)): raise the "
                 + "version, or remove the tag if nobody has it yet")
