@@ -16,7 +16,9 @@ package struct FileLockError: Error, Sendable {
 /// The file is never removed; the kernel releases the lock when its holder ends.
 /// - Throws: ``FileLockError``, `CancellationError`, and errors of `body`.
 package func withFileLock<Result>(_ path: String, _ body: () async throws -> Result) async throws -> Result {
-    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    var file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o660)
+    // Another user made it, in a folder that both may write to.
+    if file < 0, errno == EACCES { file = open(path, O_RDONLY | O_CLOEXEC) }
     guard file >= 0 else { throw FileLockError(path: path, code: errno) }
     // Closing unlocks.
     defer { close(file) }
