@@ -57,6 +57,7 @@ extension Index {
         migrator.registerMigration("version") { db in try createVersions(db) }
         migrator.registerMigration("task") { db in try createTasks(db) }
         migrator.registerMigration("versionsOfCommit") { db in try separateVersions(db) }
+        migrator.registerMigration("refusedPublication") { _ in }  // An older pipectl can't read that state.
         return migrator
     }
 

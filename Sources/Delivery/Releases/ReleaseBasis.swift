@@ -57,7 +57,8 @@ extension ReleaseBasis {
     /// A candidate is not what the users of a version had, and nobody had a release that was never published.
     package func follows(_ earlier: ReleaseRecord) -> Bool {
         guard earlier.state != .yanked, earlier.workflow == workflow else { return false }
-        if plan.publishes, !earlier.publications.contains(where: { $0.state != .begun }) { return false }
+        let arrived = earlier.publications.filter { ![.begun, .refused].contains($0.state) }
+        if plan.publishes, arrived.isEmpty { return false }
         let (new, old) = (OrderedVersion(version.version), OrderedVersion(earlier.version))
         return new?.isCandidate == true || old?.isCandidate != true
     }

@@ -83,6 +83,7 @@ import Watching
 
     @Test(arguments: [
         Earlier(counts: true), Earlier(publications: [.begun], counts: false), Earlier(publications: [], counts: false),
+        Earlier(publications: [.refused], counts: false),
         Earlier(publications: [.begun, .processing], counts: true), Earlier(version: "1.0-rc.1", counts: false),
         Earlier(workflow: "nightly", counts: false), Earlier(state: .yanked, counts: false),
     ])
