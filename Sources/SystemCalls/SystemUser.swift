@@ -65,6 +65,7 @@ package struct SystemGroup: Sendable, Equatable {
     /// Whether this is the group that the system made for one user alone, with the user's name.
     ///
     /// Debian makes one for each user, and lets it write to the user's files by default: pam_umask(8), `usergroups`.
+    /// Who makes it the primary group of another account gives that account the same right, and is not noticed.
     package func isPrivate(of user: SystemUser) -> Bool {
         name == user.name && members.allSatisfy { $0 == user.name }
     }
