@@ -26,21 +26,8 @@ struct PreparePhase: Sendable {
             tests: { await order.tests(of: task.request, $0, store: task.repository.store) },
             contributor: { [index] in try await index.contributor(of: task.request, pushed: $0.pushed.hex) }
         ) { [index] in try await index.approval(holdingFor: $0) }
-        try await checkVersion(of: prepared, task.request)
+        try await ReleaseCheck(index: index).check(prepared, task.request)
         return prepared
-    }
-
-    /// Checks that no other commit has the version that the run will release, before its steps take their time.
-    private func checkVersion(of prepared: RunPreparation, _ request: RunRequest) async throws {
-        guard prepared.plan.release != nil, let version = prepared.version?.version,
-            let made = try await index.release(version, of: request.repository), made.commit != prepared.tested.hex
-        else { return }
-        throw EarlyVerdict(
-            verdict: .failed,
-            reason:
-                "version \(version) is the one of commit \(made.commit.prefix(10)), which run \(made.run) made: "
-                + "raise the version",
-            tested: prepared.tested)
     }
 
     /// What the change's own definition would do; the review ends when the run is stopped.

@@ -85,6 +85,50 @@ import RunSamples
         }
     }
 
+    @Test func `prepare: what publishes at a forge needs one, before its steps`() async throws {
+        try await PhaseBench.with { bench in
+            let task = try await bench.task()
+            let release = PlannedStep(
+                name: "release", action: .release(ReleasePlan(version: .counted("1"))), needs: ["unit"])
+            func prepared(_ destination: Destination) throws -> RunPreparation {
+                try bench.prepared(
+                    task, [pass, release, PlannedStep(name: "out", action: .publish(destination), needs: ["release"])])
+            }
+            let check = ReleaseCheck(index: bench.index)
+            try await check.check(try prepared(.folder("/srv")), task.request)
+            let early = await #expect(throws: EarlyVerdict.self) {
+                try await check.check(try prepared(.forge()), task.request)
+            }
+            #expect(early?.verdict == .infrastructure)
+            try await bench.index.connectForge(task.request.repository, address: "a", location: "/alpha")
+            try await check.check(try prepared(.packages(name: "app")), task.request)
+        }
+    }
+
+    @Test func `prepare: a version is of one commit`() async throws {
+        try await PhaseBench.with { bench in
+            let task = try await bench.task()
+            let release = PlannedStep(
+                name: "release", action: .release(ReleasePlan(version: .counted("1"))), needs: ["unit"])
+            var prepared = try bench.prepared(task, [pass, release])
+            let check = ReleaseCheck(index: bench.index)
+            for (name, commit) in [("1.4", bench.tip.commit), ("1.5", String(repeating: "c", count: 40))] {
+                let version = ReleaseVersion(version: name, buildNumber: 4, tag: "v\(name)")
+                prepared.version = version
+                try await check.check(prepared, task.request)
+                _ = try await bench.index.addRelease(
+                    ReleaseRecord(
+                        repository: task.request.repository, version: version, commit: commit, tree: "",
+                        committedAt: RunSample.start, workflow: "test", run: 1, madeAt: RunSample.start, notes: "",
+                        files: []))
+            }
+            let early = await #expect(throws: EarlyVerdict.self) { try await check.check(prepared, task.request) }
+            #expect(early?.verdict == .failed)
+            prepared.version?.version = "1.4"
+            try await check.check(prepared, task.request)
+        }
+    }
+
     @Test func `release: a failed run's workspace is retained, and a repetition goes on with it`() async throws {
         try await PhaseBench.with { bench in
             let task = try await bench.task()

@@ -1,0 +1,61 @@
+import Git
+import Pipeline
+import Preparing
+import Results
+import Store
+import Watching
+
+/// Finds out that a release can't be made or published before its steps take their time.
+struct ReleaseCheck: Sendable {
+    let index: Store.Index
+
+    /// - Throws: ``EarlyVerdict`` if another commit has the version, or if the forge to publish at is not known.
+    func check(_ prepared: RunPreparation, _ request: RunRequest) async throws {
+        guard prepared.plan.release != nil else { return }
+        try await checkVersion(of: prepared, request)
+        for step in prepared.plan.steps {
+            if case .publish(let destination) = step.action, destination.isAtForge {
+                try await checkForge(of: step, prepared, request)
+            }
+        }
+    }
+
+    private func checkVersion(of prepared: RunPreparation, _ request: RunRequest) async throws {
+        guard let version = prepared.version?.version else { return }
+        // Earlier versions of pipectl kept the v of a version in a file.
+        for name in [version, "v\(version)"] {
+            guard let made = try await index.release(name, of: request.repository), made.commit != prepared.tested.hex
+            else { continue }
+            throw taken(version, made, prepared)
+        }
+    }
+
+    private func taken(_ version: String, _ made: ReleaseRecord, _ prepared: RunPreparation) -> EarlyVerdict {
+        EarlyVerdict(
+            verdict: .failed,
+            reason:
+                "version \(version) is the one of commit \(made.commit.prefix(10)), which run \(made.run) made: "
+                + "raise the version",
+            tested: prepared.tested)
+    }
+
+    private func checkForge(of step: PlannedStep, _ prepared: RunPreparation, _ request: RunRequest) async throws {
+        if try await index.forges().contains(where: { $0.repository == request.repository }) { return }
+        throw EarlyVerdict(
+            verdict: .infrastructure,
+            reason:
+                "step \"\(step.name)\" can't run: \(request.repository) is not connected with a forge; run "
+                + "`pipectl forge connect URL`",
+            tested: prepared.tested)
+    }
+}
+
+extension Destination {
+    /// Whether it is the forge that the repository is connected with.
+    fileprivate var isAtForge: Bool {
+        switch self {
+        case .forge, .packages: true
+        case .registry, .folder, .ssh, .apt, .homebrew, .testFlight: false
+        }
+    }
+}
