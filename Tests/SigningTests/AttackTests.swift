@@ -197,6 +197,20 @@ import Testing
 
     // MARK: Keys
 
+    /// The keys of a user who knows only by its name that cosign's key was revoked.
+    private static func blobKeyRevoked(
+        _ release: TestRelease, others: [PublicKey] = [PrivateKey(new: .p256).publicKey]
+    ) throws -> TrustedKeys {
+        TrustedKeys(
+            [release.key.publicKey] + others, revoked: try RevokedKeys(release.blobKey.publicKey.id.description))
+    }
+
+    /// Gives a signature of cosign's key the name that one of a further key has.
+    private static func rename(_ release: TestRelease, _ ending: String) throws {
+        let name = SignatureFile.name(of: app, ending, by: release.blobKey.publicKey.id)
+        try FileManager.default.moveItem(atPath: release.folder[app + ending], toPath: release.folder[name])
+    }
+
     private static let keys: [Attack] = [
         Attack("everything is signed with another key", .unknownKey) { release in
             TrustedKeys([PrivateKey(new: .ed25519).publicKey])
@@ -256,6 +270,29 @@ import Testing
             let key = PrivateKey(new: .ed25519)
             try await release.signFile(app, by: key, id: key.publicKey.id)
             return TrustedKeys([release.key.publicKey], revoked: try RevokedKeys(key.publicKey.id.description))
+        },
+        Attack("a bundle is one of a key that was revoked by its name, and another of ECDSA is trusted", .revokedKey) {
+            try $0.keepOnly(app + ".minisig", app + ".sigstore.json")
+            return try blobKeyRevoked($0)
+        },
+        Attack("a bundle is one of a key that was revoked by its name, and none of ECDSA is trusted", .revokedKey) {
+            try $0.keepOnly(app + ".minisig", app + ".sigstore.json")
+            return try blobKeyRevoked($0, others: [])
+        },
+        Attack("the list says that a key that was revoked by its name made cosign's signature", .revokedKey) {
+            try $0.keepOnly(app + ".minisig", app + ".sig", list)
+            return try blobKeyRevoked($0)
+        },
+        Attack("cosign's signature has a key that was revoked by its name in its file's name", .revokedKey) {
+            try $0.keepOnly(app + ".minisig", app + ".sig")
+            try rename($0, SignatureFile.cosign)
+            return try blobKeyRevoked($0)
+        },
+        Attack("a bundle has a key that was revoked by its name in its file's name, and hides it", .revokedKey) {
+            try $0.keepOnly(app + ".minisig", app + ".sigstore.json")
+            try $0.edit(app + ".sigstore.json", $0.blobKey.publicKey.hint, PrivateKey(new: .p256).publicKey.hint)
+            try rename($0, SignatureFile.bundle)
+            return try blobKeyRevoked($0)
         },
         Attack("a file is named as the signature of a further key that made no such one", .badSignature) { release in
             let key = PrivateKey(new: .p256)

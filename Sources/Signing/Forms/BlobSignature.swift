@@ -41,13 +41,13 @@ package struct BlobSignature: Sendable, Equatable {
 
     /// The trusted key that signed `file`.
     ///
-    /// - Parameter makers: The keys of which one made it, where there is no ``hint``; nil: that is not known.
+    /// - Parameter makers: The keys of which one made it, as its ``hint`` or something beside it says; nil: that is not
+    ///   known.
     /// - Throws: ``SigningError``: see ``TrustedKeys``.
     package func signer(
         of file: FileDigests, among trusted: TrustedKeys, makers: Set<KeyID>? = nil
     ) throws(SigningError) -> PublicKey {
-        try trusted.signer(
-            of: bytes, for: .digest(file), claimed: nil, algorithm: .p256, makers: hint.map { [$0] } ?? makers)
+        try trusted.signer(of: bytes, for: .digest(file), claimed: nil, algorithm: .p256, makers: makers)
     }
 
     // MARK: Bundles

@@ -15,7 +15,7 @@ package struct TrustedKeys: Sendable {
     /// - Parameters:
     ///   - claimed: The name that the signature gives its key; nil in forms without names.
     ///   - makers: For forms without names: the keys of which one made the signature, as something beside it says; nil:
-    ///     that is not known. It only decides what a signature is called that no trusted key made.
+    ///     that is not known. It only decides how a signature is refused that no trusted key made.
     /// - Throws: ``SigningError`` with `unknownKey`, `revokedKey`, `badSignature` or `keyMismatch`.
     func signer(
         of signature: Data, for input: SigningInput, claimed: KeyID?, algorithm: PublicKey.Algorithm? = nil,
@@ -33,6 +33,7 @@ package struct TrustedKeys: Sendable {
             return key
         }
         guard let claimed else {
+            if let maker = makers?.first(where: revoked.ids.contains) { throw Self.isRevoked(maker) }
             let mayBeBad = fitting.contains { key in
                 makers.map { $0.contains(key.id) || $0.contains(key.fingerprint) } ?? true
             }

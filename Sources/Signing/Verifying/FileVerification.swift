@@ -232,7 +232,8 @@ struct FileVerification {
             do throws(SigningError) {
                 let signature = try BlobSignature(bundle: data, of: digests)
                 if let hint = signature.hint { hints[signature.bytes] = hint }
-                let key = try signature.signer(of: digests, among: trusted, makers: makers(named))
+                let makers = makers([named, signature.hint])
+                let key = try signature.signer(of: digests, among: trusted, makers: makers)
                 pass(.bundle, "The key \(key.id) signed it (bundle of sigstore).")
                 trust(key)
             } catch { refuse(.bundle, file, error) }
@@ -242,7 +243,7 @@ struct FileVerification {
             do throws(SigningError) {
                 let signature = try BlobSignature(line: data)
                 // A bundle with the same signature says whose it is.
-                let makers = self.makers(named ?? hints[signature.bytes])
+                let makers = makers([named, hints[signature.bytes]])
                 let key = try signature.signer(of: digests, among: trusted, makers: makers)
                 pass(.cosign, "The key \(key.id) signed it (cosign).")
                 trust(key)
@@ -250,10 +251,11 @@ struct FileVerification {
         }
     }
 
-    /// The keys of which one made a signature of cosign: the one that its file names, else those that the signed list
-    /// names and that have no file of their own. Nil if that is not known.
-    private func makers(_ named: KeyID?) -> Set<KeyID>? {
-        if let named { return [named] }
+    /// The keys of which one made a signature of cosign: those that its file's name and its bundle say, else those that
+    /// the signed list names and that have no file of their own. Nil if that is not known.
+    private func makers(_ named: [KeyID?]) -> Set<KeyID>? {
+        let named = named.compactMap(\.self)
+        if !named.isEmpty { return Set(named) }
         guard let manifest, !manifest.keyIDs.isEmpty else { return nil }
         let own = signatureFiles(SignatureFile.cosign).compactMap(\.key)
         return Set(manifest.keyIDs).subtracting(own)
