@@ -37,9 +37,8 @@ package struct TestFlightPublisher: Publisher {
     package func state(of release: ReleaseContent) async throws -> PublicationStanding? {
         do {
             let app = try await client.app(options.app)
-            guard let build = try await look(nil, release, app, { _ in }) else {
-                return PublicationStanding(.processing)
-            }
+            // A build that could not be processed stays as it is.
+            guard case .ready(let build) = try await look(nil, release, app, { _ in }) else { return nil }
             let testing = BuildTesting(client: client, app: app, options: options, say: { _ in })
             return try await testing.standing(build, try await testing.groups())
         } catch let error as AppStoreError {
@@ -58,16 +57,19 @@ package struct TestFlightPublisher: Publisher {
         let uploader = BuildUploader(
             client: client, app: app, platform: options.platform, progress: progress, say: say)
         let upload = try await uploader.upload(release, file)
-        let build = try await processed(upload, release, app, say)
+        let page = "https://appstoreconnect.apple.com/apps/\(AppStoreRequest.part(app))/testflight"
+        let build: String
+        switch try await processed(upload, release, app, say) {
+        case .ready(let id): build = id
+        case .refused(let reason): return Publication(state: .refused, reason: reason, address: page)
+        }
         try await testing.describe(build, release.notes)
         try await progress.confirm()
         try await testing.give(build, to: groups)
         try await testing.expire(except: build)
         let standing = try await testing.standing(build, groups)
-        if let reason = standing.reason { say(reason) }
-        if standing.state == .refused, let reason = standing.reason { throw DeliveryProblem(.invalid, reason) }
+        if standing.state != .refused, let reason = standing.reason { say(reason) }
         let link = groups.lazy.map(\.attributes).first { $0.publicLinkEnabled == true }?.publicLink
-        let page = "https://appstoreconnect.apple.com/apps/\(AppStoreRequest.part(app))/testflight"
         return Publication(
             state: standing.state, reason: standing.reason, address: link.flatMap(Self.testFlightLink) ?? page,
             install: "TestFlight: \(release.version) (\(release.buildNumber))")
@@ -94,15 +96,23 @@ package struct TestFlightPublisher: Publisher {
 
     // MARK: Processing
 
-    /// Waits until Apple has processed the upload, and returns the build's id.
+    /// What came of a build when Apple processed it.
+    private enum Processed {
+        /// The build's id.
+        case ready(String)
+        /// Why Apple takes it no further, with the next step.
+        case refused(String)
+    }
+
+    /// Waits until Apple has processed the upload.
     private func processed(
         _ upload: String?, _ release: ReleaseContent, _ app: String, _ say: @Sendable (String) -> Void
-    ) async throws -> String {
+    ) async throws -> Processed {
         let end = ContinuousClock.now + client.pauses.processing
         var pause = client.pauses.look
         var said = false
         while true {
-            if let build = try await look(upload, release, app, say) { return build }
+            if let processed = try await look(upload, release, app, say) { return processed }
             if !said { say("Apple processes the build.") }
             said = true
             guard ContinuousClock.now < end else {
@@ -120,18 +130,17 @@ package struct TestFlightPublisher: Publisher {
         var processingState: String?
     }
 
-    /// The build, if it is ready.
+    /// What came of the build; nil if Apple still processes it.
     private func look(
         _ upload: String?, _ release: ReleaseContent, _ app: String, _ say: @Sendable (String) -> Void
-    ) async throws -> String? {
+    ) async throws -> Processed? {
         var known: String?
         if let upload {
             let found = try await client.one(
                 .get("/v1/buildUploads/\(AppStoreRequest.part(upload))", ["include": "build"]), BuildUpload.self)
             if found.attributes.hasFailed {
                 let errors = (found.attributes.state?.errors ?? []).map(\.words).filter { !$0.isEmpty }
-                throw DeliveryProblem(
-                    .invalid,
+                return .refused(
                     "Apple could not process build \(release.buildNumber): "
                         + (errors.isEmpty ? "it gave no reason" : errors.prefix(10).joined(separator: "; "))
                         + ". Mend it and release another commit, or run the step again to upload the same file.")
@@ -150,10 +159,9 @@ package struct TestFlightPublisher: Publisher {
                 ]), Build.self)
         guard let build = builds.first(where: { known == nil || $0.id == known }) else { return nil }
         switch build.attributes.processingState {
-        case "VALID": return build.id
+        case "VALID": return .ready(build.id)
         case "FAILED", "INVALID":
-            throw DeliveryProblem(
-                .invalid,
+            return .refused(
                 "Apple marks build \(release.buildNumber) as \(build.attributes.processingState ?? ""). App Store Connect, "
                     + "TestFlight, says why. Mend it and release another commit.")
         default: return nil

@@ -64,9 +64,56 @@ import Testing
             if request.path.contains("/buildUploadFiles") { return .json(200, Fixture.none) }
             return .json(200, request.path.hasPrefix("/v1/buildUploads/u") ? failed : Self.uploads("PROCESSING"))
         }
-        #expect(done.result.problem?.code == .invalid)
-        #expect(done.result.problem?.description.contains("90062") == true)
+        let publication = try done.result.get()
+        #expect(publication.state == .refused)
+        #expect(publication.reason?.contains("90062") == true)
         #expect(done.asked.allSatisfy { $0.method == "GET" })
+    }
+
+    /// What Apple says of a build that it has, and of its testing.
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            ("INVALID", "", PublicationRecord.State.refused), ("FAILED", "", .refused),
+            ("VALID", "BETA_REJECTED", .refused), ("VALID", "PROCESSING_EXCEPTION", .refused),
+            ("VALID", "IN_BETA_TESTING", .testing),
+        ])
+    func `a build that Apple refuses while it is published is refused with a reason`(
+        processing: String, testing: String, state: PublicationRecord.State
+    ) async throws {
+        let build = #"""
+            {"data":[{"type":"builds","id":"b","attributes":{"processingState":"\#(processing)"}}],"links":{"self":"/"}}
+            """#
+        let detail = #"""
+            {"data":[{"type":"buildBetaDetails","id":"b","attributes":{"internalBuildState":"\#(testing)"}}],
+            "links":{"self":"/"}}
+            """#
+        let localization = #"""
+            {"data":{"type":"betaBuildLocalizations","id":"l","attributes":{"whatsNew":"","locale":"en-US"}}}
+            """#
+        let done = try await Fixture.publish { request in
+            if request.path.hasPrefix("/v1/builds?") { return .json(200, build) }
+            if request.path.hasPrefix("/v1/buildBetaDetails") { return .json(200, detail) }
+            return request.method == "GET" ? .json(200, Fixture.none) : .json(201, localization)
+        }
+        let publication = try done.result.get()
+        #expect(publication.state == state)
+        #expect((publication.reason != nil) == (state == .refused))
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: ["INVALID", "PROCESSING"])
+    func `nothing new is known of a build that Apple could not process, or has not`(processing: String) async throws {
+        let build = #"""
+            {"data":[{"type":"builds","id":"b","attributes":{"processingState":"\#(processing)"}}],"links":{"self":"/"}}
+            """#
+        let server = try await ForgeDouble { request in
+            .json(200, request.path.hasPrefix("/v1/apps?") ? Fixture.app : build)
+        }
+        let publisher = try TestFlightPublisher(
+            Fixture.testFlight(), key: Fixture.key, http: .shared, root: server.url)
+        let standing = try await publisher.state(of: Fixture.release([]))
+        try await server.close()
+        #expect(standing == nil)
     }
 
     @Test(.timeLimit(.minutes(1))) func `upload operations that leave bytes out are not followed`() async throws {

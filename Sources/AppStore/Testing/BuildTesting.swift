@@ -127,7 +127,7 @@ struct BuildTesting: Sendable {
             return PublicationStanding(
                 .refused,
                 because: "Apple has rejected the build for external testers. App Store Connect says why; mend it and "
-                    + "release another commit.")
+                    + "release another commit, or submit the build there again.")
         case "PROCESSING_EXCEPTION":
             return PublicationStanding(
                 .refused,

@@ -13,7 +13,8 @@ package protocol Publisher: Sendable {
     ///   - release: What is published. It is the same at each call.
     ///   - progress: What earlier calls have noted.
     ///   - say: Receives lines for the step's log.
-    /// - Returns: Where it is now.
+    /// - Returns: Where it is now. If the destination takes it no further, it is `refused` with a reason, and the step
+    ///   fails.
     /// - Throws: ``DeliveryProblem``.
     func publish(
         _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void

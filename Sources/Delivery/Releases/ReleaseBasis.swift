@@ -54,11 +54,11 @@ package struct ReleaseBasis: Sendable {
 extension ReleaseBasis {
     /// Whether users of this release may have had an earlier one, so that its notes begin there.
     ///
-    /// A candidate is not what the users of a version had, and nobody had a release that was never published.
+    /// A candidate is not what the users of a version had, and nobody had a release that was never published or that its
+    /// destinations refused.
     package func follows(_ earlier: ReleaseRecord) -> Bool {
         guard earlier.state != .yanked, earlier.workflow == workflow else { return false }
-        let arrived = earlier.publications.filter { ![.begun, .refused].contains($0.state) }
-        if plan.publishes, arrived.isEmpty { return false }
+        if plan.publishes, earlier.publications.allSatisfy({ [.begun, .refused].contains($0.state) }) { return false }
         let (new, old) = (OrderedVersion(version.version), OrderedVersion(earlier.version))
         return new?.isCandidate == true || old?.isCandidate != true
     }

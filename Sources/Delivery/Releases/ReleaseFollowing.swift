@@ -4,7 +4,7 @@ package import Results
 import Store
 
 /// Looks again at releases on which a destination still works after their steps have ended: Apple may review a build for
-/// days.
+/// days, and accept a build that it had refused when a person submits it again.
 package struct ReleaseFollowing: Sendable {
     /// Finds a secret of a repository; nil if it is not set.
     package typealias Secrets = @Sendable (_ name: String, _ repository: String) async throws -> [UInt8]?
@@ -29,14 +29,16 @@ package struct ReleaseFollowing: Sendable {
         package var result: Result<PublicationStanding, DeliveryProblem>
     }
 
-    /// Asks the destinations, and records what has got further or can't.
+    /// Asks the destinations, and records what has got further or can't. What is as it was is not told again.
     ///
     /// - Returns: What has changed, and what could not be asked.
     package func look() async throws -> [Seen] {
         var seen: [Seen] = []
         for release in try await service.index.versions(of: nil, limit: 200) where release.state != .yanked {
             for publication in release.publications
-            where publication.state == .processing && publication.updatedAt.timeIntervalSinceNow > -Self.longest {
+            where [.processing, .refused].contains(publication.state)
+                && publication.updatedAt.timeIntervalSinceNow > -Self.longest
+            {
                 do {
                     guard let standing = try await standing(of: publication, release),
                         standing != PublicationStanding(publication.state, because: publication.reason)

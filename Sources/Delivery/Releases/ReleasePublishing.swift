@@ -51,6 +51,10 @@ struct ReleasePublishing {
             index: service.index, step: step, version: release.version, repository: release.repository)
         let publication = try await publisher.publish(content, progress: progress, say: say)
         try await record(publication.state, publication, of: step, destination, release)
+        if publication.state == .refused {
+            throw DeliveryProblem(
+                .invalid, publication.reason ?? "the destination refuses it and does not say why: look there")
+        }
         say(
             "published \(release.version) \(destination.inWords)"
                 + (publication.address.map { ": \($0)" } ?? ""))
@@ -81,7 +85,7 @@ struct ReleasePublishing {
             if case .publish = step.action { step.name } else { nil }
         }
         guard let now = try await service.index.release(release.version, of: release.repository) else { return }
-        let done = now.publications.filter { $0.state != .begun }.map(\.step)
+        let done = now.publications.filter { ![.begun, .refused].contains($0.state) }.map(\.step)
         guard steps.allSatisfy(done.contains) else { return }
         _ = try await service.index.move(
             release.version, of: release.repository, from: [.sealed], to: .published)

@@ -83,8 +83,8 @@ import Watching
 
     @Test(arguments: [
         Earlier(counts: true), Earlier(publications: [.begun], counts: false), Earlier(publications: [], counts: false),
-        Earlier(publications: [.refused], counts: false),
-        Earlier(publications: [.begun, .processing], counts: true), Earlier(version: "1.0-rc.1", counts: false),
+        Earlier(publications: [.begun, .processing], counts: true), Earlier(publications: [.refused], counts: false),
+        Earlier(publications: [.refused, .released], counts: true), Earlier(version: "1.0-rc.1", counts: false),
         Earlier(workflow: "nightly", counts: false), Earlier(state: .yanked, counts: false),
     ])
     func `notes begin after the last release that its users had`(earlier: Earlier) async throws {

@@ -31,7 +31,7 @@ struct ReleaseMakerTests {
         let gate = Mutex<Happening?>(nil)
         let failures = Mutex(0)
         /// How far its users have it when it is published, and what is found later.
-        let ends = Mutex(PublicationRecord.State.released)
+        let ends = Mutex(PublicationStanding(.released))
         let now = Mutex(Result<PublicationStanding?, DeliveryProblem>.success(nil))
 
         func publish(
@@ -52,7 +52,9 @@ struct ReleaseMakerTests {
                 return left > 0
             }
             if fails { throw DeliveryProblem(.unreachable, "it does not answer") }
-            return Publication(state: ends.withLock { $0 }, address: "https://example.com/\(tries)")
+            let standing = ends.withLock { $0 }
+            return Publication(
+                state: standing.state, reason: standing.reason, address: "https://example.com/\(tries)")
         }
 
         func state(of release: ReleaseContent) async throws -> PublicationStanding? {
@@ -306,7 +308,7 @@ struct ReleaseMakerTests {
     @Test func `a destination that goes on working is asked again`() async throws {
         let bench = try await Bench()
         _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
-        bench.memory.ends.withLock { $0 = .processing }
+        bench.memory.ends.withLock { $0 = PublicationStanding(.processing) }
         _ = try await bench.perform(2)
         let following = ReleaseFollowing(bench.service) { _, _ in nil }
         #expect(try await following.look().isEmpty)
@@ -324,24 +326,54 @@ struct ReleaseMakerTests {
         #expect(try await following.look().isEmpty)
     }
 
-    @Test func `what a destination refuses is known with its reason, and not asked again`() async throws {
+    @Test func `what a destination refuses is told once with its reason, until it is accepted`() async throws {
         let bench = try await Bench()
         _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
-        bench.memory.ends.withLock { $0 = .processing }
+        bench.memory.ends.withLock { $0 = PublicationStanding(.processing) }
         _ = try await bench.perform(2)
         let following = ReleaseFollowing(bench.service) { _, _ in nil }
         bench.memory.now.withLock { $0 = .success(PublicationStanding(.refused, because: "it was rejected")) }
         #expect(try await following.look().map(\.step) == ["out"])
         let known = try await bench.index.release("1.0", of: "app")?.publications
         #expect(known?.map(\.state) == [.refused] && known?.map(\.reason) == ["it was rejected"])
-        bench.memory.now.withLock { $0 = .failure(DeliveryProblem(.unreachable, "no answer")) }
         #expect(try await following.look().isEmpty)
+        bench.memory.now.withLock { $0 = .success(PublicationStanding(.testing)) }
+        #expect(try await following.look().map(\.step) == ["out"])
+        #expect(try await bench.index.release("1.0", of: "app")?.publications.map(\.state) == [.testing])
+        #expect(try await following.look().isEmpty)
+    }
+
+    @Test func `what a destination refuses during the step fails it, and is known with its reason`() async throws {
+        var bench = try await Bench()
+        // Another destination takes it.
+        var elsewhere = bench.basis.plan.steps[2]
+        elsewhere.name = "elsewhere"
+        bench.basis.plan.steps.append(elsewhere)
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        let rejected = PublicationStanding(.refused, because: "it was rejected")
+        bench.memory.ends.withLock { $0 = rejected }
+        let problem = await #expect(throws: ReleaseFailure.self) { _ = try await bench.perform(2) }
+        #expect(problem?.isOfMachine == false && problem?.reason == rejected.reason)
+        bench.memory.ends.withLock { $0 = PublicationStanding(.released) }
+        _ = try await bench.perform(3)
+        let now = try #require(try await bench.index.release("1.0", of: "app"))
+        #expect(now.publications.map(\.state) == [.refused, .released])
+        #expect(now.publications.map(\.reason) == [rejected.reason, nil])
+        #expect(now.state == .sealed)
+        // It is as it was when the step ended, and then not.
+        bench.memory.now.withLock { $0 = .success(rejected) }
+        let following = ReleaseFollowing(bench.service) { _, _ in nil }
+        #expect(try await following.look().isEmpty)
+        bench.memory.now.withLock { $0 = .success(PublicationStanding(.testing)) }
+        #expect(try await following.look().map(\.step) == ["out"])
+        _ = try await bench.perform(2)
+        #expect(try await bench.index.release("1.0", of: "app")?.state == .published)
     }
 
     @Test func `a destination that goes on working is asked again after the index was restored`() async throws {
         let bench = try await Bench()
         _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
-        bench.memory.ends.withLock { $0 = .processing }
+        bench.memory.ends.withLock { $0 = PublicationStanding(.processing) }
         _ = try await bench.perform(2)
         let new = try Store.Index.inMemory()
         try await new.connectForge("app", address: "a", location: "/app")
