@@ -95,8 +95,9 @@ struct ReleaseMaker {
         return release
     }
 
-    /// The most bytes of a name: those of its signatures are longer, and at most 200.
-    private static let longestName = 180
+    /// The most bytes of a name. The bundle of a further key has 31 more, for the key's id and `.sigstore.json`, and
+    /// ``PublishedName`` takes 200.
+    private static let longestName = 165
 
     /// The artifacts that the plan wants, each with its content.
     private func chosen(_ plan: ReleasePlan, _ order: ReleaseOrder) throws -> [ReleaseFile] {
