@@ -80,6 +80,9 @@ struct RegistryTests {
         let server = try await Registry(nil)
         let release = try await release(in: server.folder, ["a": bytes(64)])
         #expect(try await server.publisher(nil).failure(release, Withdrawn()) == .conflict)
+        // The file is there, and nothing names it.
+        #expect(try await server.status("blobs/sha256:\(release.files[0].sha256)") == 200)
+        #expect(try await server.status("manifests/1.0.0") == 404)
         #expect(try await server.publisher(nil).bring(release).state == .released)
         await server.end()
     }
@@ -169,6 +172,14 @@ private struct Registry {
                 + ["http://127.0.0.1:\(port)/v2/octo/hello/\(path)"])
         try #require(ended.code == 0)
         return FileManager.default.contents(atPath: file) ?? Data()
+    }
+
+    /// The status with which the registry answers to everybody.
+    func status(_ path: String) async throws -> Int? {
+        Int(
+            try await runCommand(
+                "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-H",
+                "Accept: application/vnd.oci.image.manifest.v1+json", "http://127.0.0.1:\(port)/v2/octo/hello/\(path)"))
     }
 
     func end() async {
