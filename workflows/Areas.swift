@@ -13,10 +13,11 @@ let areas = [
     Area(
         "app-store", "Sources/AppStore", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
         "Sources/Concurrency", "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
-        "Sources/ForgeConnection", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder",
-        "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox",
-        "Sources/Signing", "Sources/StepLogs", "Sources/StepSlots", "Sources/Store", "Sources/TerminalText",
-        "Sources/TestReports", "Tests/AppStoreTests", "Tests/TestBasics"
+        "Sources/ForgeConnection", "Sources/Git", "Sources/Masking", "Sources/PageMarkup", "Sources/Pipeline",
+        "Sources/PlanOrder", "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers",
+        "Sources/Sandbox", "Sources/Signing", "Sources/StepLogs", "Sources/StepSlots", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Tests/AppStoreTests",
+        "Tests/TestBasics"
     ),
     Area(
         "archive", "Sources/Archive", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -77,10 +78,11 @@ let areas = [
     Area(
         "delivery", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/ForgeConnection",
-        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/ProofKeys",
-        "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox", "Sources/Signing",
-        "Sources/StepLogs", "Sources/StepSlots", "Sources/Store", "Sources/TerminalText", "Sources/TestReports",
-        "Tests/DeliveryTests", "Tests/PublishOnce", "Tests/TestBasics", "Tests/TestForge"
+        "Sources/Git", "Sources/Masking", "Sources/PageMarkup", "Sources/Pipeline", "Sources/PlanOrder",
+        "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox",
+        "Sources/Signing", "Sources/StepLogs", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestReports", "Tests/DeliveryTests", "Tests/PublishOnce", "Tests/TestBasics",
+        "Tests/TestForge"
     ),
     Area(
         "diagnostics", "Sources/CLinux", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Pipeline",
@@ -186,13 +188,13 @@ let areas = [
         "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges", "Sources/Git", "Sources/LandedChanges",
         "Sources/Landing", "Sources/Layers", "Sources/Listening", "Sources/MCP", "Sources/MachineLinks",
         "Sources/MachineList", "Sources/MachinePool", "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking",
-        "Sources/MergeQueue", "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules",
-        "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results",
-        "Sources/ReviewAnswers", "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/Signing", "Sources/Spreading", "Sources/StateFiles", "Sources/StepLogs", "Sources/StepSlots",
-        "Sources/Store", "Sources/SystemCalls", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Tests/LandingTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/MergeQueue", "Sources/PageMarkup", "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder",
+        "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/ReviewAnswers", "Sources/Running", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/Signing", "Sources/Spreading", "Sources/StateFiles", "Sources/StepLogs",
+        "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/Tasks", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards", "Sources/Watching",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/LandingTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "layers", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -299,8 +301,9 @@ let areas = [
         "Sources/DaemonLog", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git",
         "Sources/Masking", "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProjectSetup",
         "Sources/ProofKeys", "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox",
-        "Sources/StepLogs", "Sources/StepSlots", "Sources/Store", "Sources/TerminalText", "Sources/TestReports",
-        "Sources/WorkflowPrograms", "Tests/ProjectSetupTests", "Tests/Support", "Tests/TestBasics", "docs"
+        "Sources/StepLogs", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestReports", "Sources/WorkflowPrograms", "Tests/ProjectSetupTests", "Tests/Support",
+        "Tests/TestBasics", "docs"
     ),
     Area(
         "proof-keys", "Sources/CLinux", "Sources/Concurrency", "Sources/Diagnostics", "Sources/ForeignText",
@@ -325,14 +328,14 @@ let areas = [
         "Sources/DaemonLog", "Sources/Delivery", "Sources/Diagnostics", "Sources/Engine", "Sources/Evaluating",
         "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges", "Sources/Git", "Sources/LandedChanges",
         "Sources/Layers", "Sources/Listening", "Sources/MCP", "Sources/MachineLinks", "Sources/MachineList",
-        "Sources/MachinePool", "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/Pipeline",
-        "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
-        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers", "Sources/Running",
-        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/Spreading",
-        "Sources/StateFiles", "Sources/StepLogs", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
-        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/RunSamples",
-        "Tests/RunningTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/MachinePool", "Sources/MachineProtocol", "Sources/Machines", "Sources/Masking", "Sources/PageMarkup",
+        "Sources/Pipeline", "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing",
+        "Sources/ProofKeys", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers",
+        "Sources/Running", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing",
+        "Sources/Spreading", "Sources/StateFiles", "Sources/StepLogs", "Sources/StepSlots", "Sources/Store",
+        "Sources/SystemCalls", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
+        "Tests/RunSamples", "Tests/RunningTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "sandbox", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -351,7 +354,7 @@ let areas = [
     Area(
         "settings", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/DaemonLog", "Sources/Git",
         "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings", "Sources/Store",
-        "Sources/TerminalText", "Tests/SettingsTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/SystemCalls", "Sources/TerminalText", "Tests/SettingsTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area("signing", "Sources/Signing", "Tests/SigningTests", "Tests/TestBasics"),
     Area(
@@ -384,13 +387,13 @@ let areas = [
         "Sources/Evaluating", "Sources/ForeignText", "Sources/ForgeConnection", "Sources/Forges", "Sources/Git",
         "Sources/LandedChanges", "Sources/Landing", "Sources/Layers", "Sources/Listening", "Sources/MCP",
         "Sources/MachineLinks", "Sources/MachineList", "Sources/MachinePool", "Sources/MachineProtocol",
-        "Sources/Machines", "Sources/Masking", "Sources/MergeQueue", "Sources/Pipeline", "Sources/Placing",
-        "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys", "Sources/RefHints",
-        "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers", "Sources/Running", "Sources/Sandbox",
-        "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/Spreading", "Sources/StateFiles",
-        "Sources/StepLogs", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls", "Sources/TaskService",
-        "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/TestShards",
-        "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/RunSamples",
+        "Sources/Machines", "Sources/Masking", "Sources/MergeQueue", "Sources/PageMarkup", "Sources/Pipeline",
+        "Sources/Placing", "Sources/PlanOrder", "Sources/PlanRules", "Sources/Preparing", "Sources/ProofKeys",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/ReviewAnswers", "Sources/Running",
+        "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/Signing", "Sources/Spreading",
+        "Sources/StateFiles", "Sources/StepLogs", "Sources/StepSlots", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TaskService", "Sources/Tasks", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/TestShards", "Sources/Watching", "Sources/WorkflowPrograms", "Sources/Workspaces", "Tests/RunSamples",
         "Tests/TaskServiceTests", "Tests/TestBasics"
     ),
     Area(
@@ -438,8 +441,8 @@ let areas = [
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
         "Sources/Pipeline", "Sources/PlanOrder", "Sources/PlanRules", "Sources/ProjectSetup", "Sources/ProofKeys",
         "Sources/Results", "Sources/ReviewAnswers", "Sources/Sandbox", "Sources/StepLogs", "Sources/StepSlots",
-        "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms", "Tests/TestBasics",
-        "Tests/WorkflowProgramsTests", "docs", "workflows"
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms",
+        "Tests/TestBasics", "Tests/WorkflowProgramsTests", "docs", "workflows"
     ),
     Area(
         "workspaces", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
