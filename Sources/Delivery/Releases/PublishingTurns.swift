@@ -12,6 +12,13 @@ final class PublishingTurns: Sendable {
 
     private let taken = Mutex<Set<Subject>>([])
 
+    /// Runs `body` if nobody publishes the subject at this moment, and while nobody else may; nil otherwise.
+    func takeIfFree<Value>(_ subject: Subject, _ body: () async throws -> Value) async rethrows -> Value? {
+        guard taken.withLock({ $0.insert(subject).inserted }) else { return nil }
+        defer { taken.withLock { _ = $0.remove(subject) } }
+        return try await body()
+    }
+
     /// Runs `body` while nobody else publishes the subject.
     ///
     /// - Parameter waiting: Called once if somebody else does at this moment.

@@ -40,13 +40,13 @@ package struct ReleaseFollowing: Sendable {
                 && publication.updatedAt.timeIntervalSinceNow > -Self.longest
             {
                 do {
-                    guard let standing = try await standing(of: publication, release),
-                        standing != PublicationStanding(publication.state, because: publication.reason)
-                    else { continue }
-                    var now = publication
-                    (now.state, now.reason, now.updatedAt) = (standing.state, standing.reason, Date())
-                    try await service.index.record(now, of: release.version, in: release.repository)
-                    try await service.records.keep(release.version, of: release.repository)
+                    // A step that publishes it at this moment sees for itself how far it is.
+                    let subject = PublishingTurns.Subject(
+                        repository: release.repository, version: release.version, step: publication.step)
+                    let standing = try await service.turns.takeIfFree(subject) {
+                        try await lookAgain(publication, release)
+                    }
+                    guard let standing = standing ?? nil else { continue }
                     seen.append(Seen(release: release, step: publication.step, result: .success(standing)))
                 } catch {
                     try Task.checkCancellation()
@@ -57,6 +57,23 @@ package struct ReleaseFollowing: Sendable {
             }
         }
         return seen
+    }
+
+    /// Records how far a publication is if that has changed; nil if it has not.
+    private func lookAgain(
+        _ publication: PublicationRecord, _ release: ReleaseRecord
+    ) async throws -> PublicationStanding? {
+        // The step may have ended since the list was read.
+        let known = try await service.index.release(release.version, of: release.repository)
+        guard known?.publications.contains(publication) == true else { return nil }
+        guard let standing = try await standing(of: publication, release),
+            standing != PublicationStanding(publication.state, because: publication.reason)
+        else { return nil }
+        var now = publication
+        (now.state, now.reason, now.updatedAt) = (standing.state, standing.reason, Date())
+        try await service.index.record(now, of: release.version, in: release.repository)
+        try await service.records.keep(release.version, of: release.repository)
+        return standing
     }
 
     private func standing(
