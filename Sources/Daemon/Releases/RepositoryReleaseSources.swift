@@ -66,8 +66,8 @@ struct RepositoryReleaseSources: ReleaseSources {
             fixed[landing.change] = task.title
         }
         let fixes = fixed
-        let notes = try await withRepository(at: repository.gitDirectory) { git in
-            landings.map { landing in
+        let (notes, landed) = try await withRepository(at: repository.gitDirectory) { git in
+            let notes = landings.map { landing in
                 let head = try? git.commit(landing.head)
                 let messages = Self.messages(of: landing, in: git)
                 return LandedNote(
@@ -75,10 +75,21 @@ struct RepositoryReleaseSources: ReleaseSources {
                     author: named[landing.change]?.author ?? head?.author.name ?? "",
                     issues: ReleaseNotes.issues(in: messages.joined(separator: "\n")), fixes: fixes[landing.change])
             }
+            return (notes, Set(try landings.flatMap { try Self.commits(of: $0, on: line, in: git) }))
         }
-        // Of a change that landed as several commits, it is not known which ones they are.
-        let isOneEach = landings.allSatisfy { [.merge, .squash, .inside].contains($0.how) }
-        return notes + (isOneEach ? Self.notes(of: line, without: Set(landings.map(\.commit))) : [])
+        return notes + Self.notes(of: line, without: landed)
+    }
+
+    /// The commits of the target that are a change.
+    ///
+    /// Of one that landed by fast-forward, only the last one is known: where it began, nothing says any more.
+    private static func commits(of landing: LandedChange, on line: [Commit], in git: Repository) throws -> [OID] {
+        guard landing.how == .rebase, let place = line.firstIndex(where: { $0.id == landing.commit }) else {
+            return [landing.commit]
+        }
+        // They repeat the change's own commits, which the target does not have.
+        let count = try git.log(from: landing.head, excluding: line.prefix(1).map(\.id), limit: line.count).count
+        return line[place...].prefix(count).map(\.id)
     }
 
     /// What was pushed to the branch itself, oldest first.
