@@ -1,6 +1,7 @@
 import Concurrency
 import Crypto
 import Foundation
+import SystemCalls
 import SystemPackage
 
 #if canImport(Glibc)
@@ -94,7 +95,8 @@ extension DeliveryProblem {
     /// Runs blocking work on files; what the system says becomes a problem of this machine.
     static func machine<Value>(_ what: String, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let problem as DeliveryProblem { throw problem } catch {
-            throw DeliveryProblem(.machine, "\(what) failed: \(error); check the folder, its owner and its space")
+            throw DeliveryProblem(
+                .machine, "\(what) failed: \(error.plainReason); check the folder, its owner and its space")
         }
     }
 
