@@ -167,9 +167,14 @@ struct TapAttempt: Sendable {
     ///
     /// - Parameter text: All that git said; it has ids of commits, which may have any digits.
     static func problem(_ tap: String, _ text: String, _ what: String) -> DeliveryProblem {
-        let said = DeliveryTool.lastLine(text)
+        let lines = text.split(whereSeparator: \.isNewline).map(String.init)
+        let reasons = lines.filter { line in ["remote: ", "fatal: ", "error: "].contains(where: line.hasPrefix) }
+        let said = reasons.first.map(PublishedName.shown) ?? DeliveryTool.lastLine(text)
+        if text.contains("[remote rejected]") {
+            return DeliveryProblem(.refused, "\(what) is not allowed: \(said); the tap's server has a rule against it")
+        }
         // Somebody else has pushed first. git-push(1) says how --porcelain shows it.
-        if text.split(whereSeparator: \.isNewline).contains(where: { $0.hasPrefix("!") && $0.contains("[rejected]") }) {
+        if lines.contains(where: { $0.hasPrefix("!") && $0.contains("[rejected]") }) {
             return DeliveryProblem(.unreachable, "\(what) failed: it has a new commit")
         }
         let refused = [
