@@ -63,6 +63,8 @@ package struct ReleaseRecords: Sendable {
                 ($0.record.madeAt, $0.record.run) < ($1.record.madeAt, $1.record.run)
             }
         }
+        // What is signed names the runs, so no new one gets their numbers.
+        if let last = kept.map(\.record.run).max() { try await index.reserve(through: last) }
         var added = 0
         for one in kept {
             let isNew = try await index.release(one.record.version, of: one.record.repository) == nil

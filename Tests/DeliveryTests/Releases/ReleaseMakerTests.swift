@@ -263,6 +263,22 @@ struct ReleaseMakerTests {
         #expect(now.publications.map(\.state) == [.released])
     }
 
+    @Test func `an index that learned its releases gives no run the number of one that made a release`() async throws {
+        var bench = try await Bench()
+        bench.basis.run = 41
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        let new = try Store.Index.inMemory()
+        try await new.connectForge("app", address: "a", location: "/app")
+        #expect(try await ReleaseRecords(new, bench.service.folders).restoreAll() == 1)
+        let commit = String(repeating: "a", count: 40)
+        let next = try await new.enqueue(
+            RunRequest(
+                repository: "app", workflow: "test", event: .merge, ref: "refs/heads/main", branch: "main",
+                head: commit,
+                definitionCommit: commit, subject: "main", concurrency: .supersede))
+        #expect(next.run.id == 42)
+    }
+
     @Test func `a sealed release that nobody remembers is not replaced, and records of earlier versions are made up`()
         async throws
     {
