@@ -151,7 +151,8 @@ import Testing
         try await first.install()
         #expect(
             manager.take() == [
-                "daemon-reload", "show --property=ActiveState,SubState,StatusText pipectl", "enable --quiet pipectl",
+                "show --property=Version", "daemon-reload", "show --property=ActiveState,SubState,StatusText pipectl",
+                "enable --quiet pipectl",
                 "start pipectl",
             ])
         #expect(try await first.status() == .init(path: path, isInstalled: true, isCurrent: true, activity: .running))
@@ -159,7 +160,10 @@ import Testing
         _ = manager.take()
         try await first.install()
         #expect(
-            manager.take() == ["show --property=ActiveState,SubState,StatusText pipectl", "enable --quiet pipectl"])
+            manager.take() == [
+                "show --property=Version", "show --property=ActiveState,SubState,StatusText pipectl",
+                "enable --quiet pipectl",
+            ])
 
         var moved = file(.user)
         moved.executable = "/opt/pipectl/bin/pipectl"
@@ -188,9 +192,11 @@ import Testing
 
     @Test(.timeLimit(.minutes(1))) func `a manager that refuses is an error`() async throws {
         let room = try TemporaryFolder()
-        let service = installation(file(.user), at: "\(room.path)/pipectl.service", Manager(.refusing))
+        let path = "\(room.path)/pipectl.service"
+        let service = installation(file(.user), at: path, Manager(.refusing))
         let problem = await #expect(throws: ServiceProblem.self) { try await service.install() }
         #expect(problem?.code == .refused)
+        #expect(!FileManager.default.fileExists(atPath: path))
     }
 
     @Test(.timeLimit(.minutes(1))) func `a service that ends at once is an error with its last words`() async throws {

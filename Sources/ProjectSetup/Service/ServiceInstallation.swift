@@ -48,6 +48,7 @@ package struct ServiceInstallation: Sendable {
     ///
     /// - Throws: ``ServiceProblem``.
     package func install() async throws {
+        if file.manager != .launchd { try await checkManager() }
         let isSame = present == file.text
         if isSame {
             say("\(path) is up to date")
@@ -67,6 +68,16 @@ package struct ServiceInstallation: Sendable {
         // A service that launchd has loaded keeps its old file until it is booted out.
         _ = try await manager(["bootout", "\(Self.domain)/\(ServiceFile.label)"])
         try await order(["bootstrap", Self.domain, path])
+    }
+
+    /// Without systemd the file would only lie there.
+    private func checkManager() async throws {
+        let version = try? await manager(["show", "--property=Version"])
+        guard version?.succeeded == true else {
+            let said = version?.text.split(separator: "\n").first.map { ": \($0)" } ?? ""
+            throw ServiceProblem(
+                .refused, "`\(file.manager.command)` does not answer\(said). \(file.manager.remedy)")
+        }
     }
 
     private func startUnit(isSame: Bool) async throws {
@@ -228,7 +239,8 @@ extension ServiceFile.Manager {
 
     fileprivate var remedy: String {
         switch self {
-        case .system: "The machine's service is root's: use sudo, or `pipectl service install` for your own systemd."
+        case .system:
+            "The machine's service takes systemd and root: use sudo, or `pipectl service install` for your own."
         case .user: "It takes a systemd of your own: log in again, or run `loginctl enable-linger` once."
         case .launchd: "It takes the session of a user who is logged in at the screen."
         }
