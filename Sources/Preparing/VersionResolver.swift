@@ -62,6 +62,9 @@ package struct VersionResolver {
     }
 
     private func text(of path: String) throws -> String {
+        if try repository.entry(path, at: commit)?.kind == .symlink {
+            throw VersionProblem("\(path) is a link, whose target could be anywhere: name the file itself")
+        }
         guard let bytes = try repository.smallFile(path, at: commit, atMost: 1 << 20) else {
             throw VersionProblem("the version comes from \(path), which commit \(commit.hex.prefix(10)) does not have")
         }

@@ -45,7 +45,7 @@ struct VersionResolverTests {
                 """
                 git init -q -b main "$0"; cd "$0"
                 git config user.name Ada; git config user.email ada@example.com
-                echo ../../x > BAD; echo v1.2 > VERSION; echo latest > LATEST; echo vim > NAME; git add .
+                echo ../../x > BAD; ln -s 1.0 LINK; echo v1.2 > VERSION; echo latest > LATEST; echo vim > NAME; git add .
                 git commit -qm one
                 git checkout -qb side; git commit -q --allow-empty -m a; git commit -q --allow-empty -m b
                 git checkout -q main; git commit -q --allow-empty -m two; git merge -q --no-ff -m three side
@@ -67,6 +67,7 @@ struct VersionResolverTests {
             #expect(throws: VersionProblem.self) { try untagged.version(by: .file("LATEST")) }
             #expect(throws: VersionProblem.self) { try untagged.version(by: .file("BAD")) }
             #expect(throws: VersionProblem.self) { try untagged.version(by: .file("missing")) }
+            #expect(throws: VersionProblem.self) { try untagged.version(by: .file("LINK")) }
             // Its tag may be at this commit or nowhere.
             try VersionResolver.check(counted, of: head, in: repository)
             try await runCommand("git", "-C", path, "tag", "-a", "-m", "x", "v1.4.3", "main")
