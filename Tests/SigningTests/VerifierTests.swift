@@ -96,6 +96,17 @@ import Testing
         #expect(verdicts.count == (how == "missing" ? 2 : 3))
     }
 
+    @Test func `a draft that no trusted key has signed is refused`() async throws {
+        let release = try await TestRelease.make()
+        let list = try release.list()
+        try release.remove(ReleaseManifest.fileName)
+        let other = TrustedKeys([PrivateKey(new: .ed25519).publicKey])
+        let verdicts = ReleaseVerifier(other).verify(draft: list, in: release.folder.path)
+        #expect(verdicts.flatMap(\.refusals) == ["unknown-key"])
+        let own = ReleaseVerifier(release.trusted).verify(draft: list, in: release.folder.path)
+        #expect(own.allSatisfy(\.accepted) == true)
+    }
+
     @Test func `a draft is what the caller expects`() async throws {
         let release = try await TestRelease.make()
         let verdict = ReleaseVerifier(TrustedKeys([]), expecting: .init(version: "1.3.0"))

@@ -86,7 +86,14 @@ extension ReleaseVerifier {
         for check in work.claims.checks(of: expected) { work.add(check) }
         let here = list.files.map { (path as NSString).appendingPathComponent($0.name) }
             .filter { FileManager.default.fileExists(atPath: $0) }
-        return [work.verdict] + here.map { verify(draft: list, file: $0) }
+        let files = here.map { verify(draft: list, file: $0) }
+        if !trusted.keys.isEmpty, files.allSatisfy(\.signedBy.isEmpty) {
+            work.add(
+                ReleaseCheck(
+                    name: .signature, state: .failed, code: SigningError.Code.unknownKey.rawValue,
+                    sentence: "No file is signed by a key that you trust."))
+        }
+        return [work.verdict] + files
     }
 
     private func verify(draft list: ReleaseManifest, file path: String) -> FileVerdict {
