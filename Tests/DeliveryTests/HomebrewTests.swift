@@ -86,6 +86,10 @@ struct HomebrewTests {
                 "remote: no pushes today\n!\t44:refs/heads/main\t[remote rejected] (pre-receive hook declined)\nDone",
                 .refused
             ),
+            (
+                "!\t44:refs/heads/main\t[remote rejected] (cannot lock ref 'refs/heads/main': is at 55 but expected 44)",
+                .unreachable
+            ),
             ("fatal: Authentication failed for 'https://h/t/'", .refused),
             ("fatal: repository 'https://h/t/' not found", .invalid),
         ] as [(String, DeliveryProblem.Code)])

@@ -170,7 +170,8 @@ struct TapAttempt: Sendable {
         let lines = text.split(whereSeparator: \.isNewline).map(String.init)
         let reasons = lines.filter { line in ["remote: ", "fatal: ", "error: "].contains(where: line.hasPrefix) }
         let said = reasons.first.map(PublishedName.shown) ?? DeliveryTool.lastLine(text)
-        if text.contains("[remote rejected]") {
+        // A rule of the server. It also rejects a push that comes at the same moment as another, which is tried again.
+        if lines.contains(where: { $0.contains("[remote rejected]") && $0.contains("hook declined") }) {
             return DeliveryProblem(.refused, "\(what) is not allowed: \(said); the tap's server has a rule against it")
         }
         // Somebody else has pushed first. git-push(1) says how --porcelain shows it.
