@@ -55,11 +55,13 @@ struct PageFeeds: Sendable {
 
             """
         for entry in entries {
+            let lines = entry.summary.prefix(4_000).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+                .map { Self.escape(String($0)) }
             let address = root + Piece.href(entry.page).text
             xml += """
                 <entry><title>\(Self.escape(entry.title))</title><id>\(address)</id>
                 <link href="\(address)"/><updated>\(entry.updated.iso8601)</updated>
-                <summary>\(Self.escape(entry.summary))</summary></entry>
+                <summary>\(lines.joined(separator: "\n"))</summary></entry>
 
                 """
         }

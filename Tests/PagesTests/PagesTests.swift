@@ -492,11 +492,12 @@ extension PageResponse {
                 ReleaseRecord(
                     repository: "alpha", version: version, commit: Sample.commit(1), tree: "",
                     committedAt: Sample.start, workflow: "release", run: 1, madeAt: Sample.start, state: state,
-                    notes: "<b>", files: []))
+                    notes: "<b>\n  two", files: []))
         }
         let releases = try await pages.get("/feeds/releases.atom").text
         #expect(releases.contains("<link href=\"http://localhost:8787/releases/alpha/1.0%2B5\"/>"))
-        #expect(releases.contains("&lt;b&gt;") && !releases.contains("/runs/") && !releases.contains("alpha/1.1"))
+        #expect(
+            releases.contains("&lt;b&gt;\n  two<") && !releases.contains("/runs/") && !releases.contains("alpha/1.1"))
         #expect(try await pages.get("/releases/alpha/1.0%2B5").status == 200)
         #expect(try await pages.get("/metrics").text.contains("\npipectl_slots 2\n"))
         #expect(try await pages.get("/healthz").status == 200)

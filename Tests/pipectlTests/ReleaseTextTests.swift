@@ -7,6 +7,15 @@ import Testing
 
 /// What `pipectl release show` prints.
 @Suite struct ReleaseTextTests {
+    @Test(arguments: [("- one\n  - two\n", "\n\n- one\n  - two\n"), ("one\n\ntwo", "\n\none\n\ntwo\n")])
+    func `the lines of notes begin where they began`(notes: String, end: String) {
+        let release = ReleaseRecord(
+            repository: "app", version: ReleaseVersion(version: "1.2.0", buildNumber: 7, tag: "v1.2.0"), commit: "c",
+            tree: "", committedAt: Date(timeIntervalSince1970: 1), workflow: "release", run: 3,
+            madeAt: Date(timeIntervalSince1970: 1), notes: notes, files: [])
+        #expect(ReleaseText.text(ReleaseDetail(release: release, folder: "/f")).hasSuffix(end))
+    }
+
     @Test func `a publication is shown with what is in its way`() {
         var release = ReleaseRecord(
             repository: "app", version: ReleaseVersion(version: "1.2.0", buildNumber: 7, tag: "v1.2.0"),

@@ -33,6 +33,8 @@ package enum ReleaseText {
         }
         var text = lines.map { TerminalText.name($0, limit: 1_000) + "\n" }.joined() + "\n"
         for file in release.files { text += "\(file.sha256)  \(TerminalText.name(file.name, limit: 300))\n" }
-        return text + "\n" + TerminalText.lines(release.notes)
+        // Each line begins where its author began it.
+        let notes = TerminalText.lines(release.notes).replacing("\n  ", with: "\n")
+        return text + "\n" + notes + (notes.hasSuffix("\n") ? "" : "\n")
     }
 }
