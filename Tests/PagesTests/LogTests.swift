@@ -21,6 +21,7 @@ private final class Output: LogOutput {
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var next = 0
         var reads = 0
+        var isGone = false
     }
     private let state = Mutex(State())
 
@@ -36,6 +37,9 @@ private final class Output: LogOutput {
         }
         for waiter in waiting { waiter.resume() }
     }
+
+    /// Its run has ended, and its file is removed.
+    func remove() { state.withLock { $0.isGone = true } }
 
     func forget(before offset: Int) { state.withLock { $0.oldest = offset } }
 
@@ -59,8 +63,9 @@ private final class Output: LogOutput {
     }
 
     func read(from offset: Int, atMost count: Int) async throws -> (start: Int, bytes: [UInt8]) {
-        state.withLock { state in
+        try state.withLock { state in
             state.reads += 1
+            if state.isGone { throw PageProblem(.notFound, "the file is gone") }
             let start = offset < state.oldest ? state.oldest : offset
             return (start, Array(state.bytes.dropFirst(start).prefix(count)))
         }
@@ -108,7 +113,7 @@ private struct Reader {
 @Suite struct LiveLogTests {
     /// A step that writes to `output`, and what follows it.
     private func following(
-        _ output: Output, _ body: (LogSource, LiveLogs) async throws -> Void
+        _ output: Output, archived: String = "", _ body: (LogSource, LiveLogs) async throws -> Void
     ) async throws {
         let summary = RunSummary(
             id: 1, repository: "alpha", workflow: "test", event: .merge, ref: "refs/heads/main", branch: "main",
@@ -121,7 +126,7 @@ private struct Reader {
         let detail = RunDetail(summary: summary, live: live, behind: nil, held: nil)
         let host = PagesHost(
             answer: { _ in .run(detail) }, document: { throw PageProblem(.notFound, "\($0)") },
-            report: { throw PageProblem(.notFound, "\($0)") }, log: { _, _ in ReportLog(bytes: []) },
+            report: { throw PageProblem(.notFound, "\($0)") }, log: { _, _ in ReportLog(bytes: Array(archived.utf8)) },
             output: { _ in output }, news: { { try? await Task.sleep(for: .seconds(60)) } },
             index: try Store.Index.inMemory())
         let source = LogSource(
@@ -192,6 +197,23 @@ private struct Reader {
             var late = Reader(source, logs)
             while !late.isOver { try await late.take() }
             #expect(late.lines == [1, 2, 3, 4])
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: ["one\ntwo\nthree\n", "one\nthree\n"])
+    func `the last lines come from the archive if the file is gone, but never from another place of it`(
+        archived: String
+    ) async throws {
+        let output = Output()
+        let printed = "one\ntwo\nthree\n"
+        try await following(output, archived: archived) { source, logs in
+            var reader = Reader(source, logs)
+            output.write("one\n")
+            try await reader.take(until: ">one<")
+            output.remove()
+            output.write("two\nthree\n", isOver: true)
+            while !reader.isOver { try await reader.take() }
+            #expect(reader.lines == (archived == printed ? [1, 2, 3] : [1]))
         }
     }
 
