@@ -66,26 +66,50 @@ struct RepositoryReleaseSources: ReleaseSources {
             fixed[landing.change] = task.title
         }
         let fixes = fixed
+        let targets = Dictionary(
+            before.compactMap { change in
+                OID(hex: change.head).map { (ChangeHead(name: change.name, head: $0), change.targetCommit) }
+            }, uniquingKeysWith: { first, _ in first })
         let (notes, landed) = try await withRepository(at: repository.gitDirectory) { git in
-            let notes = landings.map { landing in
+            var commits: Set<OID> = []
+            let notes = try landings.map { landing in
                 let head = try? git.commit(landing.head)
-                let messages = Self.messages(of: landing, in: git)
+                let target = targets[ChangeHead(name: landing.change, head: landing.head)] ?? nil
+                let own = try Self.own(of: landing, target: target.flatMap(OID.init(hex:)), in: git)
+                commits.formUnion(try Self.commits(of: landing, own, on: line, in: git))
+                let messages =
+                    [try? git.commit(landing.commit)].compactMap(\.?.message) + own.prefix(100).map(\.message)
                 return LandedNote(
                     change: landing.change, title: named[landing.change]?.title ?? head?.summary ?? landing.change,
                     author: named[landing.change]?.author ?? head?.author.name ?? "",
                     issues: ReleaseNotes.issues(in: messages.joined(separator: "\n")), fixes: fixes[landing.change])
             }
-            return (notes, Set(try landings.flatMap { try Self.commits(of: $0, on: line, in: git) }))
+            return (notes, commits)
         }
         return notes + Self.notes(of: line, without: landed)
     }
 
-    /// The commits of the target that are a change.
+    /// The change's own commits, newest first.
     ///
-    /// Of one that landed by fast-forward, only the last one is known: where it began, nothing says any more.
-    private static func commits(of landing: LandedChange, on line: [Commit], in git: Repository) throws -> [OID] {
+    /// - Parameter target: The target's tip when the change was last tested. Where a change began that landed by
+    ///   fast-forward, nothing else says; without it, only its last commit is known.
+    private static func own(of landing: LandedChange, target: OID?, in git: Repository) throws -> [Commit] {
+        if landing.how == .fastForward, let target, git.contains(target), target != landing.head,
+            try git.isAncestor(target, of: landing.head)
+        {
+            return try git.log(from: landing.head, excluding: [target], limit: 1_000)
+        }
+        // The clean-up may have taken the head of a branch that is gone.
+        let parents = (try? git.parents(of: landing.commit)) ?? []
+        return (try? git.log(from: landing.head, excluding: Array(parents.prefix(1)), limit: 1_000)) ?? []
+    }
+
+    /// The commits of the target that are a change.
+    private static func commits(
+        of landing: LandedChange, _ own: [Commit], on line: [Commit], in git: Repository
+    ) throws -> [OID] {
         guard landing.how == .rebase, let place = line.firstIndex(where: { $0.id == landing.commit }) else {
-            return [landing.commit]
+            return [landing.commit] + own.map(\.id)
         }
         // They repeat the change's own commits, which the target does not have.
         let count = try git.log(from: landing.head, excluding: line.prefix(1).map(\.id), limit: line.count).count
@@ -99,13 +123,6 @@ struct RepositoryReleaseSources: ReleaseSources {
                 change: "commit \(commit.id.hex.prefix(10))", title: commit.summary, author: commit.author.name,
                 issues: ReleaseNotes.issues(in: commit.message))
         }
-    }
-
-    /// The messages of the commit that landed a change, and of the change's own commits.
-    private static func messages(of landing: LandedChange, in git: Repository) -> [String] {
-        let parents = (try? git.parents(of: landing.commit)) ?? []
-        let own = try? git.log(from: landing.head, excluding: Array(parents.prefix(1)), limit: 100)
-        return [try? git.commit(landing.commit)].compactMap(\.?.message) + (own ?? []).map(\.message)
     }
 
     func file(_ path: String, _ basis: ReleaseBasis) async throws -> Data? {

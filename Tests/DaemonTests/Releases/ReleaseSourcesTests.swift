@@ -72,6 +72,31 @@ import Watching
         }
     }
 
+    @Test(arguments: [true, false]) func `the commits of a change that landed by fast-forward are one line`(
+        isTested: Bool
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let ground = try await Ground(in: folder)
+            let repository = ground.repository
+            _ = try await repository.commit(["a": "1"], "First")
+            _ = try await repository.git("tag", "v0.9")
+            let tip = try await repository.commit(["a": "2"], "Beside")
+            _ = try await repository.commit(["b": "1"], "Greet by name\n\nFixes #12")
+            _ = try await repository.commit(["b": "2"], "Greet by both names")
+            let head = try await repository.commit(["b": "3"], "Greet twice")
+            try await ground.index.setChange(
+                ChangeRecord(
+                    name: "greet", target: "main", head: head, targetCommit: isTested ? tip : nil, state: .landed,
+                    title: "Greet", author: "ada", landedCommit: head, recognition: .fastForward),
+                of: ground.name)
+            let notes = try await ground.sources.landed(ground.basis(head, lastTag: "v0.9"))
+            // Without a test nothing says where it began.
+            let rest = isTested ? ["Beside"] : ["Beside", "Greet by name", "Greet by both names"]
+            #expect(notes.map(\.title) == ["Greet twice"] + rest)
+            #expect(notes.first?.issues == (isTested ? [12] : []))
+        }
+    }
+
     /// What a release before was, and whether the next one's notes begin after it.
     struct Earlier: Sendable {
         var version = "0.9"
