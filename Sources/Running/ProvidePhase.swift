@@ -1,4 +1,5 @@
 import DaemonLog
+import Delivery
 import Watching
 import Preparing
 import Concurrency
@@ -22,6 +23,7 @@ struct ProvidePhase: Sendable {
     let reviews: ReviewMaterial
     let fixer: FixerWorkspace
     let tasks: TaskWorkspace
+    let delivery: DeliveryService
     let log: Logger
 
     /// The surroundings of a run while its steps run; ``ProvidePhase/close(_:_:_:outcome:)`` takes them back.
@@ -48,7 +50,7 @@ struct ProvidePhase: Sendable {
     ) async throws -> Provided {
         try await makeFolders(task, prepared)
         let secrets = try await secrets.secrets(for: prepared, of: task.run)
-        try check(secrets, for: prepared)
+        try await check(secrets, for: prepared, task.request)
         let folder = task.place.folder
         let brief = try await tasks.brief(prepared, task.run, in: task.repository)
         let reviews = try await reviews.write(
@@ -84,12 +86,20 @@ struct ProvidePhase: Sendable {
     }
 
     /// Checks that a release can be signed and published, before the steps that make it take their time.
-    private func check(_ secrets: RunSecrets, for prepared: RunPreparation) throws {
+    private func check(
+        _ secrets: RunSecrets, for prepared: RunPreparation, _ request: RunRequest
+    ) async throws {
+        func end(_ step: PlannedStep, _ obstacle: String, _ verdict: Verdict = .infrastructure) -> EarlyVerdict {
+            EarlyVerdict(
+                verdict: verdict, reason: "step \"\(step.name)\" can't run: \(obstacle)", tested: prepared.tested)
+        }
         for step in prepared.plan.steps where !step.action.startsProcess {
-            if let obstacle = secrets.obstacle(to: step) {
-                throw EarlyVerdict(
-                    verdict: .infrastructure, reason: "step \"\(step.name)\" can't run: \(obstacle)",
-                    tested: prepared.tested)
+            if let obstacle = secrets.obstacle(to: step) { throw end(step, obstacle) }
+            guard prepared.trust == .merged else { continue }
+            do {
+                try await delivery.check(step, of: request.repository, secrets: secrets.bytes(for: step))
+            } catch let problem as DeliveryProblem {
+                throw end(step, problem.description, problem.code == .invalid ? .failed : .infrastructure)
             }
         }
     }

@@ -92,7 +92,7 @@ package struct RunPipelines: Sendable {
                     materials: TaskMaterials(history: tasks, store: state.archive, bundle: bundle), reader: reader,
                     // An agent holds a slot while it works.
                     trials: options.slots > 1 ? trials : nil),
-                log: log),
+                delivery: delivery, log: log),
             execute: ExecutePhase(
                 pool: pool, approval: approval, delivery: delivery, order: order, options: options, monitor: monitor,
                 testTimes: TestTimesFolder(state.folder.testTimes)),

@@ -34,6 +34,22 @@ struct AptTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
+    func `a key that can't sign, and a bad option, are found before there is a release`() async throws {
+        let folder = try TemporaryFolder(.disk)
+        var publisher = try await Self.publisher(folder)
+        #expect(try await publisher.checkFailure() == nil)
+        publisher.suite = "a b"
+        #expect(try await publisher.checkFailure() == .invalid)
+        let other = try TemporaryFolder(.disk)
+        #expect(try await Self.publisher(other, key: "rsa2048 encr never").checkFailure() == .refused)
+        let none = AptPublisher(
+            folder: folder["repo"], suite: "stable", component: "main", key: Array("no key".utf8), work: folder["work"])
+        #expect(try await none.checkFailure() == .refused)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder["work"]) == [])
+        #expect(!FileManager.default.fileExists(atPath: folder["repo"]))
+    }
+
+    @Test(.timeLimit(.minutes(3)))
     func `steps that publish at the same time lose no package`() async throws {
         let folder = try TemporaryFolder(.disk)
         let publisher = try await Self.publisher(folder)
@@ -159,11 +175,13 @@ struct AptTests {
         #expect(try await publisher.failure(try await Self.release("1.0", folder)) == .refused)
     }
 
-    private static func publisher(_ folder: TemporaryFolder) async throws -> AptPublisher {
+    private static func publisher(
+        _ folder: TemporaryFolder, key: String = "ed25519 sign never"
+    ) async throws -> AptPublisher {
         let home = try folder.folder("g")
         let key = try await runCommand(
             "sh", "-c",
-            "chmod 700 '\(home)' && export GNUPGHOME='\(home)' && gpg -q --batch --passphrase '' --quick-generate-key 'Hello <hello@example.org>' ed25519 sign never && gpg --batch --armor --export-secret-keys; gpgconf --kill all"
+            "chmod 700 '\(home)' && export GNUPGHOME='\(home)' && gpg -q --batch --passphrase '' --quick-generate-key 'Hello <hello@example.org>' \(key) && gpg --batch --armor --export-secret-keys; gpgconf --kill all"
         )
         return AptPublisher(
             folder: folder["repo"], suite: "stable", component: "main", key: Array(key.utf8), work: folder["work"])

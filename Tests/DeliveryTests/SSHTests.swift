@@ -51,6 +51,18 @@ struct SSHTests {
         await server.end()
     }
 
+    @Test(.timeLimit(.minutes(2)), arguments: [("", false), ("word", true)])
+    func `a key with a passphrase is found before there is a release`(passphrase: String, isRefused: Bool) async throws
+    {
+        let folder = try TemporaryFolder()
+        _ = try await runCommand("ssh-keygen", "-q", "-t", "ed25519", "-N", passphrase, "-f", folder["key"])
+        let key = try Data(contentsOf: URL(filePath: folder["key"]))
+        let publisher = SSHPublisher(
+            host: "ada@127.0.0.1:1", folder: "/out", key: Array(key), knownHost: Array("ssh-ed25519 AAAA".utf8),
+            work: folder["work"])
+        #expect(try await publisher.checkFailure() == (isRefused ? .refused : nil))
+    }
+
     @Test(.timeLimit(.minutes(2)))
     func `a version with other bytes is a conflict`() async throws {
         let server = try await Server()

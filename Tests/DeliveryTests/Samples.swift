@@ -49,6 +49,12 @@ extension Publisher {
         try await publish(release, progress: notes) { _ in }
     }
 
+    /// The code with which its check fails; nil if it does not.
+    func checkFailure() async throws -> DeliveryProblem.Code? {
+        do { try await check() } catch let problem as DeliveryProblem { return problem.code }
+        return nil
+    }
+
     /// The code with which it fails; nil if it does not.
     func failure(
         _ release: ReleaseContent, _ notes: any PublishingProgress = Notes()

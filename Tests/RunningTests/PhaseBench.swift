@@ -139,15 +139,19 @@ struct PhaseBench {
                 index: index,
                 materials: TaskMaterials(history: history, store: store, bundle: { "bundle of \($0.run)" }),
                 reader: reader, trials: trials),
-            log: Self.log)
+            delivery: delivery, log: Self.log)
+    }
+
+    /// Its destinations can't be used.
+    var delivery: DeliveryService {
+        DeliveryService(
+            index: index, folders: ReleaseFolders(state.releases), sources: NoReleaseSources(),
+            artifact: { _ in nil }, publishers: { _, _, _ in throw DeliveryProblem(.invalid, "nowhere") })
     }
 
     var execute: ExecutePhase {
         ExecutePhase(
-            pool: SlotPool(slots: 2), approval: approval,
-            delivery: DeliveryService(
-                index: index, folders: ReleaseFolders(state.releases), sources: NoReleaseSources(),
-                artifact: { _ in nil }, publishers: { _, _, _ in throw DeliveryProblem(.invalid, "nowhere") }),
+            pool: SlotPool(slots: 2), approval: approval, delivery: delivery,
             order: order, options: options, monitor: monitor,
             testTimes: TestTimesFolder(state.testTimes))
     }

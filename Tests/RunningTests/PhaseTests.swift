@@ -85,6 +85,21 @@ import RunSamples
         }
     }
 
+    @Test func `provide: a destination that can't be used ends the run before its steps`() async throws {
+        try await PhaseBench.with { bench in
+            let task = try await bench.task()
+            let out = PlannedStep(name: "out", action: .publish(.folder("/srv")), needs: ["unit"])
+            var prepared = try bench.prepared(task, [pass, out])
+            let proofs = RunProofs(keyed: KeyedPlan(prepared.plan, KeyFacts()))
+            prepared.trust = .merged
+            let early = await #expect(throws: EarlyVerdict.self) {
+                _ = try await bench.provide().provide(task, prepared, proofs)
+            }
+            #expect(early?.verdict == .failed)
+            #expect(!bench.exists(task.place.workspace))
+        }
+    }
+
     @Test func `prepare: what publishes at a forge needs one, before its steps`() async throws {
         try await PhaseBench.with { bench in
             let task = try await bench.task()

@@ -47,7 +47,7 @@ struct SecretStoresTests {
             step.secrets = [SecretUse("TOKEN")]
             let secrets = stores.resolve(Plan(workflow: "w", steps: [step]), repository: repository)
             if let reason = secrets.obstacle(to: step) { return .failure(Reason(text: reason)) }
-            return .success(String(decoding: secrets.secret(named: "TOKEN")?.bytes ?? [], as: UTF8.self))
+            return .success(String(decoding: secrets.bytes(for: step)["TOKEN"] ?? [], as: UTF8.self))
         }
 
         func refusal(_ stores: SecretStores) -> String {

@@ -59,6 +59,8 @@ private struct TestFlightDelivery: Publisher {
         try await use { try await $0.publish(release, progress: progress, say: say) }
     }
 
+    func check() async throws { try await use { _ in } }
+
     func state(of release: ReleaseContent) async throws -> PublicationStanding? {
         try await use { try await $0.state(of: release) }
     }

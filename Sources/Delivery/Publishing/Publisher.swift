@@ -20,6 +20,12 @@ package protocol Publisher: Sendable {
         _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void
     ) async throws -> Publication
 
+    /// Finds out that the destination can't be used as it is declared, before the steps take their time that make the
+    /// release: an unusable key, a program that is missing. It reaches no other machine.
+    ///
+    /// - Throws: ``DeliveryProblem``.
+    func check() async throws
+
     /// How far its users have a release that ``publish(_:progress:say:)`` has brought there; nil if that does not change
     /// by itself.
     ///
@@ -28,6 +34,8 @@ package protocol Publisher: Sendable {
 }
 
 extension Publisher {
+    package func check() async throws {}
+
     package func state(of release: ReleaseContent) async throws -> PublicationStanding? { nil }
 }
 

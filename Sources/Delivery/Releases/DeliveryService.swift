@@ -44,6 +44,18 @@ package struct DeliveryService: Sendable {
         try await offThread { [folders] in try PrivateFolder.removeLeft(in: work) + folders.removeLeft() }
     }
 
+    /// Finds out, before a run's other steps take their time, that a step can't make or publish its release.
+    ///
+    /// - Parameter secrets: By name, those that the step names.
+    /// - Throws: ``DeliveryProblem``; errors of the index.
+    package func check(_ step: PlannedStep, of repository: String, secrets: [String: [UInt8]]) async throws {
+        switch step.action {
+        case .release(let plan): _ = try Signers(plan.signatures, secrets)
+        case .publish(let destination): try await publishers(destination, repository, secrets).check()
+        case .shell, .command, .closure, .approval: break
+        }
+    }
+
     /// What makes and publishes the release of one run.
     package func work(_ basis: ReleaseBasis) -> any ReleaseWork { RunRelease(service: self, basis: basis) }
 }

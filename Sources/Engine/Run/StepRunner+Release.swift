@@ -12,12 +12,9 @@ extension StepRunner {
             throw ReleaseFailure("releases can't be made here; start the run with `pipectl run` at a daemon")
         }
         let step = work.step
-        let secrets = step.secrets.compactMap { use in
-            setting.secrets.secret(named: use.name).map { (use.name, $0.bytes) }
-        }
         let order = ReleaseOrder(
             step: step, earlier: earlier, folder: setting.artifacts,
-            secrets: Dictionary(secrets, uniquingKeysWith: { first, _ in first }))
+            secrets: setting.secrets.bytes(for: step))
         let log = work.log
         return try await withThrowingTaskGroup(of: AttemptEnd?.self) { group in
             group.addTask {

@@ -33,8 +33,12 @@ public struct RunSecrets: Sendable {
     /// The run is not trusted: its steps start without the secrets that they name.
     public static let withheld = RunSecrets(isWithheld: true)
 
-    /// The secret of this name; nil if the run does not get it.
-    package func secret(named name: String) -> Secret? { values[name] }
+    /// By name, the secrets that `step` names and the run gets.
+    package func bytes(for step: PlannedStep) -> [String: [UInt8]] {
+        Dictionary(
+            step.secrets.compactMap { use in values[use.name].map { (use.name, $0.bytes) } },
+            uniquingKeysWith: { first, _ in first })
+    }
 
     /// Why `step` can't start; nil if it can.
     package func obstacle(to step: PlannedStep) -> String? {

@@ -11,7 +11,7 @@ struct AptPublisher: Publisher {
     let folder: String
     /// Where a web server shows it.
     var address: String?
-    let suite: String
+    var suite: String
     let component: String
     /// An OpenPGP private key without a passphrase.
     let key: [UInt8]
@@ -25,15 +25,7 @@ struct AptPublisher: Publisher {
         _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void
     ) async throws -> Publication {
         try PublishedName.check(release)
-        for name in [suite, component] where name.wholeMatch(of: /[A-Za-z0-9][A-Za-z0-9._\-]*/) == nil {
-            throw DeliveryProblem(.invalid, "\"\(PublishedName.shown(name))\" can't be a suite or component of apt")
-        }
-        guard folder.hasPrefix("/") else {
-            throw DeliveryProblem(.invalid, "\"\(PublishedName.shown(folder))\" is not an absolute path; write one")
-        }
-        if let days = validForDays, !(1...3_650).contains(days) {
-            throw DeliveryProblem(.invalid, "an apt repository can't be valid for \(days) days; write 1 to 3650")
-        }
+        try checkOptions()
         let files = release.files.filter { $0.name.hasSuffix(".deb") }
         guard !files.isEmpty else {
             throw DeliveryProblem(.invalid, "release \(release.version) has no .deb file for the apt repository")
@@ -52,6 +44,29 @@ struct AptPublisher: Publisher {
         }
         let names = Set(packages.map(\.0.name)).sorted()
         return Publication(state: .released, address: address ?? folder, install: install(names))
+    }
+
+    func check() async throws {
+        try checkOptions()
+        _ = try await DeliveryTool(name: "dpkg-deb").output(["--version"])
+        try await PrivateFolder.with(in: work) { files in
+            let signer = OpenPGPSigner(home: files)
+            try await signer.take(key)
+            // A key may be there that is for encryption only, or has expired.
+            _ = try await signer.sign("a trial\n")
+        }
+    }
+
+    private func checkOptions() throws {
+        for name in [suite, component] where name.wholeMatch(of: /[A-Za-z0-9][A-Za-z0-9._\-]*/) == nil {
+            throw DeliveryProblem(.invalid, "\"\(PublishedName.shown(name))\" can't be a suite or component of apt")
+        }
+        guard folder.hasPrefix("/") else {
+            throw DeliveryProblem(.invalid, "\"\(PublishedName.shown(folder))\" is not an absolute path; write one")
+        }
+        if let days = validForDays, !(1...3_650).contains(days) {
+            throw DeliveryProblem(.invalid, "an apt repository can't be valid for \(days) days; write 1 to 3650")
+        }
     }
 
     /// A line that installs packages, with what makes the repository known if its address is.

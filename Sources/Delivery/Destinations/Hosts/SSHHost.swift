@@ -41,6 +41,17 @@ struct SSHHost: Sendable {
         try PrivateFolder.write(Array("\(known)\n".utf8), to: files.appending("known_hosts"))
     }
 
+    /// - Throws: ``DeliveryProblem`` with `.refused` if `ssh` can't use the key.
+    func checkKey() async throws {
+        let (code, text) = try await DeliveryTool(name: "ssh-keygen", deadline: .seconds(30)).run(
+            ["-y", "-P", "", "-f", files.appending("key").string])
+        guard code == 0 else {
+            throw DeliveryProblem(
+                .refused,
+                "ssh does not take the secret as a private key without a passphrase: \(DeliveryTool.lastLine(text))")
+        }
+    }
+
     private var nameInKnownHosts: String { port == 22 ? host : "[\(host)]:\(port)" }
 
     private var options: [String] {

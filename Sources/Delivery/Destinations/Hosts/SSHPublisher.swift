@@ -19,6 +19,16 @@ struct SSHPublisher: Publisher {
         _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void
     ) async throws -> Publication {
         try PublishedName.check(release)
+        return try await withHost { host in
+            let upload = SSHUpload(host: host, folder: folder, release: release, progress: progress, say: say)
+            try await patience.run(say: say) { try await upload.attempt() }
+            return Publication(state: .released, address: "\(host.host):\(folder)/\(release.version)")
+        }
+    }
+
+    func check() async throws { try await withHost { try await $0.checkKey() } }
+
+    private func withHost<Value: Sendable>(_ body: (SSHHost) async throws -> Value) async throws -> Value {
         guard folder.wholeMatch(of: /\/[A-Za-z0-9._+@ \/\-]*/) != nil, !folder.contains("/..") else {
             throw DeliveryProblem(
                 .invalid,
@@ -30,9 +40,7 @@ struct SSHPublisher: Publisher {
             try await offThread {
                 try DeliveryProblem.machine("writing the key") { try host.write(key: key, knownHost: knownHost) }
             }
-            let upload = SSHUpload(host: host, folder: folder, release: release, progress: progress, say: say)
-            try await patience.run(say: say) { try await upload.attempt() }
-            return Publication(state: .released, address: "\(host.host):\(folder)/\(release.version)")
+            return try await body(host)
         }
     }
 }

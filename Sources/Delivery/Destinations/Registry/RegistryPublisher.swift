@@ -23,19 +23,27 @@ struct RegistryPublisher: Publisher {
         try PublishedName.check(release)
         // A tag has no `+`, and `~` is none of its characters either.
         let tag = release.version.replacing("+", with: "_").replacing("~", with: "_")
+        return try await use { client in
+            let upload = RegistryUpload(
+                client: client, release: release, tag: tag, piece: piece, progress: progress, say: say)
+            let digest = try await patience.run(say: say) { try await upload.attempt() }
+            let name = repository.replacing(/^https?:\/\//, with: "")
+            return Publication(
+                state: .released, address: "\(name):\(tag)", install: "oras pull \(name):\(tag)@\(digest)")
+        }
+    }
+
+    func check() async throws { try await use { _ in } }
+
+    private func use<Value: Sendable>(_ body: (RegistryClient) async throws -> Value) async throws -> Value {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow, timeout: .init(connect: .seconds(10), read: .seconds(60)))
         configuration.connectionPool.idleTimeout = .seconds(30)
         let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         do {
-            let client = try RegistryClient(repository, credentials: credentials, http: http)
-            let upload = RegistryUpload(
-                client: client, release: release, tag: tag, piece: piece, progress: progress, say: say)
-            let digest = try await patience.run(say: say) { try await upload.attempt() }
+            let value = try await body(try RegistryClient(repository, credentials: credentials, http: http))
             try? await http.shutdown()
-            let name = repository.replacing(/^https?:\/\//, with: "")
-            return Publication(
-                state: .released, address: "\(name):\(tag)", install: "oras pull \(name):\(tag)@\(digest)")
+            return value
         } catch {
             try? await http.shutdown()
             throw error
