@@ -32,6 +32,8 @@ package struct LiveRuns: Sendable {
     }
 
     private var entries: [RunID: Entry] = [:]
+    /// Of runs that are about to start: they stop at once.
+    private var early: [RunID: StopRequest] = [:]
 
     var ids: Set<RunID> { Set(entries.keys) }
     package var isEmpty: Bool { entries.isEmpty }
@@ -67,7 +69,16 @@ package struct LiveRuns: Sendable {
         return wanted.count { $0.state == .running } + max(finishing - limit, 0) < limit
     }
 
-    func stop(of id: RunID) -> StopSignal? { entries[id]?.stop }
+    /// The stop signal of a live run. Of another run the request is kept for its start; nil then.
+    mutating func stop(_ id: RunID, _ request: StopRequest) -> StopSignal? {
+        if let entry = entries[id] { return entry.stop }
+        early[id] = request
+        return nil
+    }
+
+    /// The request that was kept for the start of a run, which is forgotten now.
+    mutating func takeEarlyStop(of id: RunID) -> StopRequest? { early.removeValue(forKey: id) }
+
     package func state(of id: RunID) -> State? { entries[id]?.state }
 
     /// Adds a run that starts.

@@ -46,7 +46,7 @@ package struct RunQueue: Sendable {
     /// stopped, and the new ones may start.
     package func carryOut(_ superseded: [Supersession], _ toCancel: [Supersession]) async {
         scheduler.wakeUp()
-        for one in toCancel { scheduler.stop(of: one.run)?.stop(StopRequest(.superseded, reason: one.reason)) }
+        for one in toCancel { _ = try? await stop(one.run, StopRequest(.superseded, reason: one.reason)) }
         for one in superseded { board.wake(one.run) }
         if !superseded.isEmpty { await unstarted.archive() }
         // Something may have been accepted, or observed without a run: waiters for a verdict check again.
@@ -62,11 +62,21 @@ package struct RunQueue: Sendable {
             return .beforeStart
         }
         // It gets its verdict before its folders are removed, and is live until then.
-        if let signal = scheduler.stop(of: id), try await index.run(id)?.summary.verdict == nil {
-            signal.stop(StopRequest(.cancelled, reason: reason))
-            return .stopping
-        }
-        return .hadEnded
+        guard try await isUndecided(id) else { return .hadEnded }
+        return try await stop(id, StopRequest(.cancelled, reason: reason)) ? .stopping : .hadEnded
+    }
+
+    /// Stops a run that is live, or that is about to be; false if it has ended.
+    private func stop(_ id: RunID, _ request: StopRequest) async throws -> Bool {
+        if scheduler.stop(id, request) { return true }
+        if try await isUndecided(id) { return true }
+        scheduler.takeEarlyStop(of: id)
+        return false
+    }
+
+    private func isUndecided(_ id: RunID) async throws -> Bool {
+        guard let run = try await index.run(id) else { return false }
+        return run.summary.verdict == nil
     }
 
     /// Starts a run and waits until its report is archived; cancels it if the caller is cancelled.

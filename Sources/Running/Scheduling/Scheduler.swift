@@ -81,8 +81,18 @@ package actor Scheduler {
     /// Whether no run is live.
     package nonisolated var isIdle: Bool { live.withLock { $0.isEmpty } }
 
-    /// The stop signal of a live run; nil if the run is not live.
-    nonisolated func stop(of run: RunID) -> StopSignal? { live.withLock { $0.stop(of: run) } }
+    /// Stops a live run, or one that was taken from the queue and is about to start.
+    ///
+    /// - Returns: Whether it is live. If it is not, and will not start either, call ``takeEarlyStop(of:)``.
+    nonisolated func stop(_ run: RunID, _ request: StopRequest) -> Bool {
+        guard let signal = live.withLock({ $0.stop(run, request) }) else { return false }
+        signal.stop(request)
+        return true
+    }
+
+    /// The request to stop a run that has not started, which is forgotten now.
+    @discardableResult
+    nonisolated func takeEarlyStop(of run: RunID) -> StopRequest? { live.withLock { $0.takeEarlyStop(of: run) } }
 
     /// Sets the state of a run, and lets another one start if possible.
     package nonisolated func note(_ state: LiveRuns.State, of run: RunID) {
@@ -137,10 +147,12 @@ package actor Scheduler {
 
     private func begin(_ run: QueuedRun) -> StopSignal {
         let stop = StopSignal()
+        let (probes, early) = live.withLock { ($0.begin(run, stop), $0.takeEarlyStop(of: run.id)) }
         // They are requested again when the machine is idle.
-        for probe in live.withLock({ $0.begin(run, stop) }) {
+        for probe in probes {
             probe.stop(StopRequest(.preempted, reason: "stopped for run \(run.id), which has priority"))
         }
+        if let early { stop.stop(early) }
         return stop
     }
 

@@ -30,6 +30,16 @@ import RunSamples
         #expect(!live(run(1), run(2)).mayStartAnother(of: 2))
     }
 
+    @Test func `a request to stop a run that is about to start is kept for its start`() {
+        var live = live(run(1))
+        let request = StopRequest(.cancelled, reason: "by hand")
+        #expect(live.stop(1, request) != nil && live.takeEarlyStop(of: 1) == nil)
+        #expect(live.stop(2, request) == nil)
+        _ = live.begin(run(2), StopSignal())
+        #expect(live.takeEarlyStop(of: 2) == request)
+        #expect(live.takeEarlyStop(of: 2) == nil)
+    }
+
     @Test func `background runs keep no other from starting`() {
         #expect(live(run(1, .warmUp(isMissed: false)), run(2, .bisect), run(3)).mayStartAnother(of: 2))
     }
@@ -92,7 +102,7 @@ import RunSamples
         let background = live.begin(run(4, .warmUp(isMissed: false)), StopSignal())
         #expect(background.isEmpty)
         let preempted = live.begin(run(5), StopSignal())
-        #expect(preempted.count == 1 && preempted.first === live.stop(of: 1))
+        #expect(preempted.count == 1 && preempted.first === live.stop(1, StopRequest(.preempted, reason: "")))
     }
 }
 

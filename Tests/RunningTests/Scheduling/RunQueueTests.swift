@@ -1,4 +1,5 @@
 import Archive
+import Concurrency
 import Control
 import Engine
 import Foundation
@@ -63,6 +64,18 @@ import RunSamples
             #expect(try await queue.cancel(id, reason: "not wanted") == .beforeStart)
             #expect(try await bench.store.report(id).verdict == .cancelled)
             #expect(try await queue.cancel(id, reason: "not wanted") == .hadEnded)
+        }
+    }
+
+    @Test func `a run that was taken from the queue and has not begun is cancelled, and stops as it begins`()
+        async throws
+    {
+        try await PhaseBench.with { bench in
+            let queue = queue(bench)
+            let id = try await queue.accept(RunSample.request()).run.id
+            #expect(try await bench.index.claimNext()?.id == id)
+            #expect(try await queue.cancel(id, reason: "not wanted") == .stopping)
+            #expect(bench.scheduler.takeEarlyStop(of: id)?.kind == .cancelled)
         }
     }
 
