@@ -22,18 +22,8 @@ struct StepLog: Sendable {
     ///     last.
     ///   - attempt: Nil for the last one.
     static func read(_ id: RunID, step: String?, attempt: Int?, _ toolbox: Toolbox) async throws -> StepLog {
-        let detail = try await toolbox.ask(.run(id)) { if case .run(let detail) = $0 { detail } else { nil } }
-        if detail.summary.isArchived {
-            let loader = try ReportLoader(toolbox.state)
-            let report = try await loader.store.report(id)
-            let record = try choose(report.steps.map { ($0, false) }, step, id)
-            guard let tried = record.attempts.first(where: { $0.number == attempt }) ?? record.attempts.last,
-                let log = tried.log
-            else { throw ToolFailure("step \"\(record.name)\" of run \(id) printed nothing: it was not run.") }
-            return StepLog(
-                step: record.name, status: record.status, attempt: tried.number,
-                bytes: try await loader.store.log(id, log.file))
-        }
+        let detail = try await detail(id, toolbox)
+        if detail.summary.isArchived { return try await archived(id, step, attempt, toolbox) }
         guard let live = detail.live else {
             throw ToolFailure(
                 "run \(id) is \(detail.summary.verdict?.title ?? detail.summary.state.rawValue) and has no logs; wait_for_verdict waits for it."
@@ -45,11 +35,34 @@ struct StepLog: Sendable {
         }
         let number = attempt ?? live.steps[index].attempt
         let path = "\(live.logs)/\(AttemptRecord.logName(step: index + 1, attempt: number))"
-        return StepLog(step: record.name, status: record.status, attempt: number, bytes: contents(of: path))
+        let bytes = contents(of: path)
+        // Without a file it has printed nothing, or the run has ended since the first look.
+        if bytes == nil, try await self.detail(id, toolbox).summary.isArchived {
+            return try await archived(id, step, attempt, toolbox)
+        }
+        return StepLog(step: record.name, status: record.status, attempt: number, bytes: bytes ?? [])
     }
 
-    private static func contents(of path: String) -> [UInt8] {
-        guard let file = FileHandle(forReadingAtPath: path) else { return [] }
+    private static func detail(_ id: RunID, _ toolbox: Toolbox) async throws -> RunDetail {
+        try await toolbox.ask(.run(id)) { if case .run(let detail) = $0 { detail } else { nil } }
+    }
+
+    private static func archived(
+        _ id: RunID, _ step: String?, _ attempt: Int?, _ toolbox: Toolbox
+    ) async throws -> StepLog {
+        let loader = try ReportLoader(toolbox.state)
+        let report = try await loader.store.report(id)
+        let record = try choose(report.steps.map { ($0, false) }, step, id)
+        guard let tried = record.attempts.first(where: { $0.number == attempt }) ?? record.attempts.last,
+            let log = tried.log
+        else { throw ToolFailure("step \"\(record.name)\" of run \(id) printed nothing: it was not run.") }
+        return StepLog(
+            step: record.name, status: record.status, attempt: tried.number,
+            bytes: try await loader.store.log(id, log.file))
+    }
+
+    private static func contents(of path: String) -> [UInt8]? {
+        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
         defer { try? file.close() }
         return ((try? file.read(upToCount: most)) ?? nil).map { [UInt8]($0) } ?? []
     }

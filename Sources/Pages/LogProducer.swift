@@ -58,12 +58,10 @@ struct LogProducer {
         while !Task.isCancelled, !logs.giveUp(source.key) {
             do {
                 if let content = try await source.content() {
-                    do { return try await follow(content) } catch let problem where !(problem is CancellationError) {
-                        return try await followArchived(content.size)
-                    }
+                    return try await follow(content)
                 }
                 // The step has not started, or has ended without a word.
-                if await !isExpected() { return try await followArchived(nil) }
+                if await !isExpected() { return true }
             } catch is CancellationError {
                 return false
             } catch {
@@ -73,15 +71,6 @@ struct LogProducer {
             await Self.first(news, within: .seconds(2))
         }
         return false
-    }
-
-    /// Sends the rest of a log whose run has ended: its file may be gone before its last lines were read here.
-    ///
-    /// - Parameter bytes: The size of the whole log, if it is known. One that leaves something out has other offsets, and
-    ///   its rest is not sent.
-    private mutating func followArchived(_ bytes: Int?) async throws -> Bool {
-        let log = try await source.host.log(source.run, source.file).bytes
-        return bytes ?? log.count == log.count ? try await follow(.bytes(log)) : true
     }
 
     /// Whether the attempt is under way or still to come.

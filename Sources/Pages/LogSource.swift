@@ -1,4 +1,5 @@
 import Concurrency
+import Control
 import Foundation
 import Reports
 import Results
@@ -30,17 +31,78 @@ struct LogSource: Sendable {
     func content() async throws -> LogContent? {
         guard let folder else { return .bytes(try await host.log(run, file).bytes) }
         let path = "\(folder)/\(file)"
-        if let output = host.output(path) { return .output(output) }
-        let size = try? await offThread { try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int }
-        return size.map { .file(path: path, size: $0) }
+        if let output = host.output(path) { return .output(LiveLog(source: self, output: output)) }
+        if let file = try await offThread({ OpenedLog(path) }) { return .output(file) }
+        // The run may have ended since this place was found.
+        return try? await archived().map(LogContent.bytes)
+    }
+
+    /// The log in the archive; nil before the run has ended.
+    fileprivate func archived() async throws -> [UInt8]? {
+        try await host.run(run).summary.state == .ended ? try await host.log(run, file).bytes : nil
+    }
+}
+
+/// The output of a running step. Its file goes to the archive when the run ends, which may be while it is read here.
+private struct LiveLog: LogOutput {
+    let source: LogSource
+    let output: any LogOutput
+
+    var extent: (bytes: Int, isOver: Bool) { output.extent }
+
+    func wait(beyond bytes: Int) async { await output.wait(beyond: bytes) }
+
+    func read(from offset: Int, atMost count: Int) async throws -> (start: Int, bytes: [UInt8]) {
+        do { return try await output.read(from: offset, atMost: count) } catch let problem {
+            // In a log that leaves something out, the offsets are others.
+            guard let log = try await source.archived(), log.count == extent.bytes else { throw problem }
+            return (offset, Array(log.dropFirst(offset).prefix(count)))
+        }
+    }
+}
+
+/// The log of an attempt that has ended. It can be read until this value is gone, whatever becomes of the file.
+struct OpenedLog: LogOutput {
+    private let handle: FileHandle
+    let extent: (bytes: Int, isOver: Bool)
+
+    /// Nil if there is no such file. It blocks.
+    init?(_ path: String) {
+        guard let handle = FileHandle(forReadingAtPath: path), let size = try? handle.seekToEnd() else { return nil }
+        (self.handle, extent) = (handle, (Int(size), true))
+    }
+
+    /// A file without a name that has these bytes.
+    ///
+    /// - Throws: ``PageProblem``.
+    init(spooling bytes: [UInt8]) async throws {
+        let opened = try await offThread { () throws -> OpenedLog? in
+            let path = NSTemporaryDirectory() + "/pipectl-log-\(UUID().uuidString)"
+            // Nobody else may read it while it has a name.
+            let isThere = FileManager.default.createFile(
+                atPath: path, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            return isThere ? OpenedLog(path) : nil
+        }
+        guard let opened else {
+            throw PageProblem(.broken, "the log can't be kept in \(NSTemporaryDirectory()) while it is sent")
+        }
+        self = opened
+    }
+
+    func wait(beyond bytes: Int) async {}
+
+    func read(from offset: Int, atMost count: Int) async throws -> (start: Int, bytes: [UInt8]) {
+        try await offThread { [handle] () throws -> (start: Int, bytes: [UInt8]) in
+            try handle.seek(toOffset: UInt64(offset))
+            return (offset, [UInt8](try handle.read(upToCount: count) ?? Data()))
+        }
     }
 }
 
 /// The bytes of a log, which are read in pieces.
 enum LogContent: Sendable {
     case output(any LogOutput)
-    /// A log that nobody writes any more.
-    case file(path: String, size: Int)
     /// The archive gives a log as a whole.
     case bytes([UInt8])
 
@@ -50,7 +112,6 @@ enum LogContent: Sendable {
     var size: Int {
         switch self {
         case .output(let output): output.extent.bytes
-        case .file(_, let size): size
         case .bytes(let bytes): bytes.count
         }
     }
@@ -62,13 +123,6 @@ enum LogContent: Sendable {
         switch self {
         case .output(let output): return try await output.read(from: offset, atMost: count)
         case .bytes(let bytes): return (offset, Array(bytes.dropFirst(offset).prefix(count)))
-        case .file(let path, _):
-            return try await offThread { () throws -> (start: Int, bytes: [UInt8]) in
-                guard let handle = FileHandle(forReadingAtPath: path) else { return (offset, []) }
-                defer { try? handle.close() }
-                try handle.seek(toOffset: UInt64(offset))
-                return (offset, [UInt8](try handle.read(upToCount: count) ?? Data()))
-            }
         }
     }
 }

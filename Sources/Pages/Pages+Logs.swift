@@ -25,7 +25,7 @@ extension Pages {
                 return PageResponse(type: type, try await content.read(from: 0).bytes)
             }
             // Many slow readers must not hold many logs in memory.
-            if case .bytes(let bytes) = content { content = .output(try await SpooledLog(bytes)) }
+            if case .bytes(let bytes) = content { content = .output(try await OpenedLog(spooling: bytes)) }
             var response = PageResponse(type: type, [])
             response.body = .stream(RawLog(content: content))
             return response
@@ -54,35 +54,5 @@ private struct RawPieces: PagePieces {
         let (start, bytes) = try await content.read(from: offset, atMost: min(Self.pieceBytes, end - offset))
         offset = start + bytes.count
         return bytes.isEmpty ? nil : bytes
-    }
-}
-
-/// A log in a file without a name, which is gone with this value.
-private struct SpooledLog: LogOutput {
-    private let handle: FileHandle
-    let extent: (bytes: Int, isOver: Bool)
-
-    init(_ bytes: [UInt8]) async throws {
-        extent = (bytes.count, true)
-        handle = try await offThread {
-            let path = NSTemporaryDirectory() + "/pipectl-log-\(UUID().uuidString)"
-            // Nobody else may read it while it has a name.
-            let isThere = FileManager.default.createFile(
-                atPath: path, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
-            defer { try? FileManager.default.removeItem(atPath: path) }
-            guard isThere, let handle = FileHandle(forReadingAtPath: path) else {
-                throw PageProblem(.broken, "the log can't be kept in \(NSTemporaryDirectory()) while it is sent")
-            }
-            return handle
-        }
-    }
-
-    func wait(beyond bytes: Int) async {}
-
-    func read(from offset: Int, atMost count: Int) async throws -> (start: Int, bytes: [UInt8]) {
-        try await offThread { [handle] () throws -> (start: Int, bytes: [UInt8]) in
-            try handle.seek(toOffset: UInt64(offset))
-            return (offset, [UInt8](try handle.read(upToCount: count) ?? Data()))
-        }
     }
 }

@@ -43,6 +43,16 @@ extension AttemptLog {
     /// Reads output that was written before, while more is written.
     func read(from offset: Int, atMost count: Int) throws -> (start: Int, bytes: [UInt8]) {
         let layout = layout
+        do { return try read(from: offset, atMost: count, layout) } catch let problem {
+            // The attempt has ended meanwhile, and the end of its output is in the other file now.
+            guard layout.fileEnd == nil, self.layout.fileEnd != nil else { throw problem }
+            return try read(from: offset, atMost: count, self.layout)
+        }
+    }
+
+    private func read(
+        from offset: Int, atMost count: Int, _ layout: LogLayout
+    ) throws -> (start: Int, bytes: [UInt8]) {
         let end = layout.bytes
         guard offset < end, count > 0 else { return (max(offset, 0), []) }
         if offset < layout.head {

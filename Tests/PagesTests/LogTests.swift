@@ -38,6 +38,8 @@ private final class Output: LogOutput {
         for waiter in waiting { waiter.resume() }
     }
 
+    var isGone: Bool { state.withLock { $0.isGone } }
+
     /// Its run has ended, and its file is removed.
     func remove() { state.withLock { $0.isGone = true } }
 
@@ -124,8 +126,11 @@ private struct Reader {
         live.steps = [LiveRun.Step(record: StepRecord(name: "one", command: "x", status: .running))]
         live.steps[0].attempt = 1
         let detail = RunDetail(summary: summary, live: live, behind: nil, held: nil)
+        var ended = detail
+        ended.summary.state = .ended
         let host = PagesHost(
-            answer: { _ in .run(detail) }, document: { throw PageProblem(.notFound, "\($0)") },
+            answer: { [ended] _ in .run(output.isGone ? ended : detail) },
+            document: { throw PageProblem(.notFound, "\($0)") },
             report: { throw PageProblem(.notFound, "\($0)") }, log: { _, _ in ReportLog(bytes: Array(archived.utf8)) },
             output: { _ in output }, news: { { try? await Task.sleep(for: .seconds(60)) } },
             index: try Store.Index.inMemory())
@@ -214,6 +219,28 @@ private struct Reader {
             output.write("two\nthree\n", isOver: true)
             while !reader.isOver { try await reader.take() }
             #expect(reader.lines == (archived == printed ? [1, 2, 3] : [1]))
+        }
+    }
+
+    @Test func `the log of an attempt is read to its end, also if its file goes to the archive meanwhile`() async throws
+    {
+        let folder = try TemporaryFolder()
+        try folder.write("001-1.log", "one\ntwo\n".utf8)
+        let output = Output()
+        try await following(output, archived: "one\ntwo\nthree\n") { source, _ in
+            let host = PagesHost(
+                answer: source.host.answer, document: source.host.document, report: source.host.report,
+                log: source.host.log, news: source.host.news, index: source.host.index)
+            let ended = LogSource(
+                run: 1, name: "one", step: 1, attempt: 1, file: "001-1.log", folder: folder.path, status: .passed,
+                host: host)
+            let opened = try #require(try await ended.content())
+            try FileManager.default.removeItem(atPath: folder["001-1.log"])
+            #expect(opened.size == 8)
+            #expect(try await opened.read(from: 4).bytes == Array("two\n".utf8))
+            #expect(try await ended.content() == nil, "the run goes on, so this attempt has printed nothing")
+            output.remove()
+            #expect(try await ended.content()?.size == 14)
         }
     }
 

@@ -4,6 +4,17 @@ import Control
 import Results
 import Store
 
+extension LiveBoard {
+    /// What is recorded of a run, and how far it is if it is live; nil if there is no such run.
+    func state(of id: RunID, _ index: Store.Index) async throws -> (run: IndexedRun, live: LiveRun?)? {
+        guard let run = try await index.run(id) else { return nil }
+        let live = self.run(id)
+        // It may have ended between the two looks.
+        if live == nil, run.summary.state == .running, let again = try await index.run(id) { return (again, nil) }
+        return (run, live)
+    }
+}
+
 /// Answers requests about one run: its state and its progress.
 struct RunQueries: Sendable {
     let index: Store.Index
@@ -11,10 +22,10 @@ struct RunQueries: Sendable {
     let links: PageLinks
 
     func detail(_ id: RunID) async throws -> RunDetail {
-        guard let run = try await index.run(id) else { throw RequestError.unknownRun(id) }
+        guard let (run, live) = try await board.state(of: id, index) else { throw RequestError.unknownRun(id) }
         let queue = run.summary.state == .queued ? try await index.queued() : []
         var detail = RunDetail(
-            summary: run.summary, live: board.run(id), behind: queue.firstIndex { $0.id == id },
+            summary: run.summary, live: live, behind: queue.firstIndex { $0.id == id },
             held: Report(held: run))
         detail.page = links.page(of: id)
         return detail

@@ -26,14 +26,12 @@ struct BundleQuery: Sendable {
     }
 
     private func draft(of id: RunID) async throws -> BundleDraft {
-        guard let run = try await index.run(id) else {
-            throw RequestError.unknownRun(id)
-        }
+        guard let (run, live) = try await board.state(of: id, index) else { throw RequestError.unknownRun(id) }
         var evidence = BundleEvidence()
         let document: ReportDocument
         if run.summary.isArchived {
             document = try await archivedDocument(id)
-        } else if let live = board.run(id) {
+        } else if let live {
             evidence.isRunning = true
             document = await liveDocument(run, live)
         } else if let held = Report(held: run) {

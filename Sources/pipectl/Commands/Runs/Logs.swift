@@ -32,7 +32,7 @@ struct Logs: AsyncParsableCommand {
         try await state.resolve(&run)
         let folder = try state.folder()
         if let grep { _ = try pattern(grep) }
-        let detail = try await state.ask(.run(run.id), "logs") { if case .run(let detail) = $0 { detail } else { nil } }
+        let detail = try await detail()
         if detail.summary.isArchived { return try await printArchived(folder) }
         guard follow || detail.live != nil else {
             throw CommandEnd(
@@ -41,7 +41,15 @@ struct Logs: AsyncParsableCommand {
                     "run \(run) is \(detail.summary.verdict?.title ?? detail.summary.state.rawValue) and has no logs"
                     + (detail.summary.state == .queued ? "; --follow waits for them" : ""))
         }
-        if follow { try await followLive(folder) } else if let live = detail.live { try printLive(live) }
+        if follow { return try await followLive(folder) }
+        // Without output, the run may have ended since the first look.
+        if let live = detail.live, try !printLive(live), try await self.detail().summary.isArchived {
+            try await printArchived(folder)
+        }
+    }
+
+    private func detail() async throws -> RunDetail {
+        try await state.ask(.run(run.id), "logs") { if case .run(let detail) = $0 { detail } else { nil } }
     }
 
     private func wanted(_ record: StepRecord) -> Bool {
@@ -77,13 +85,18 @@ struct Logs: AsyncParsableCommand {
         }
     }
 
-    private func printLive(_ live: LiveRun) throws {
-        for entry in live.steps where wanted(entry.record) {
-            let path = "\(live.logs)/\(logName(entry, live))"
-            guard let data = FileManager.default.contents(atPath: path) else { continue }
-            Terminal.say("── \(entry.record.name) (\(entry.record.status.rawValue))")
-            try printLog(ReportLog(bytes: [UInt8](data)))
+    /// Returns whether there was any log.
+    private func printLive(_ live: LiveRun) throws -> Bool {
+        let logs = live.steps.filter { wanted($0.record) }.compactMap { entry in
+            FileManager.default.contents(atPath: "\(live.logs)/\(logName(entry, live))").map {
+                (entry.record, [UInt8]($0))
+            }
         }
+        for (record, bytes) in logs {
+            Terminal.say("── \(record.name) (\(record.status.rawValue))")
+            try printLog(ReportLog(bytes: bytes))
+        }
+        return !logs.isEmpty
     }
 
     private func logName(_ step: LiveRun.Step, _ live: LiveRun) -> String {
