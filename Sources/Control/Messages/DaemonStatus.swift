@@ -37,6 +37,8 @@ public struct DaemonStatus: Sendable, Codable {
     public var running: [LiveRun]
     /// Queued runs, in the order in which they will start.
     public var queued: [RunSummary]
+    /// By the number of a queued run, why it waits, if not only for its turn; nil from a daemon of an older version.
+    public var waits: [RunID: String]?
     /// Runs that need approval.
     public var held: [RunSummary]
     /// Why no run starts although some are queued.

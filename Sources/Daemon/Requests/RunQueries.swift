@@ -13,6 +13,14 @@ extension LiveBoard {
         if live == nil, run.summary.state == .running, let again = try await index.run(id) { return (again, nil) }
         return (run, live)
     }
+
+    /// Why a run waits for an older one of its subject, in words, and whether that is held before its first step.
+    func wait(for older: RunID, _ index: Store.Index) async throws -> (words: String, isHeld: Bool) {
+        let step = run(older)?.steps.first(where: \.awaitsApproval)?.record.name
+        let isHeld = step == nil ? try await index.run(older)?.summary.heldFor != nil : false
+        guard step != nil || isHeld else { return ("waiting for run \(older), which is older", false) }
+        return ("waiting for run \(older), which needs approval: \(Approval.command(older, step: step))", isHeld)
+    }
 }
 
 /// Answers requests about one run: its state and its progress.
@@ -27,6 +35,9 @@ struct RunQueries: Sendable {
         var detail = RunDetail(
             summary: run.summary, live: live, behind: queue.firstIndex { $0.id == id },
             held: Report(held: run))
+        if let older = queue.first(where: { $0.id == id })?.waitsFor {
+            detail.waitsFor = try await board.wait(for: older, index).words
+        }
         detail.page = links.page(of: id)
         return detail
     }
@@ -66,13 +77,13 @@ struct RunQueries: Sendable {
             }
             if run.summary.state == .queued {
                 let queue = try await index.queued()
-                if let first = queue.first(where: { $0.id == id })?.waitsFor,
-                    try await index.run(first)?.summary.heldFor != nil
-                {
+                if let first = queue.first(where: { $0.id == id })?.waitsFor {
                     // Runs of one subject keep their order, even if the first waits for approval.
-                    let why = "waiting for run \(first), which needs approval: \(Approval.command(first))"
-                    try await reply(.progress(.ended(.needsApproval, reason: why)))
-                    return
+                    let wait = try await board.wait(for: first, index)
+                    if wait.isHeld {
+                        try await reply(.progress(.ended(.needsApproval, reason: wait.words)))
+                        return
+                    }
                 }
                 let behind = queue.firstIndex { $0.id == id } ?? 0
                 if behind != lastBehind { try await reply(.progress(.queued(behind: behind))) }

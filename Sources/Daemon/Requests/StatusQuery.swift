@@ -48,6 +48,11 @@ struct StatusQuery: Sendable {
             held: try await approvals.held(),
             obstacle: await obstacle(), freeBytes: DiskSpace.free(at: folder.path),
             state: folder.path, machine: await tools.sandboxing().machine)
+        for run in try await index.queued() {
+            guard let older = run.waitsFor else { continue }
+            status.waits = status.waits ?? [:]
+            status.waits?[run.id] = try await board.wait(for: older, index).words
+        }
         status.pages = PageLinks(options.listen).root.map { "\($0)/" }
         return status
     }

@@ -37,12 +37,9 @@ struct WaitedRunStates {
             var queued = make(.queued)
             queued.behind = queue.firstIndex { $0.id == summary.id }
             if let first = queue.first(where: { $0.id == summary.id })?.waitsFor {
-                if try await index.run(first)?.summary.heldFor != nil {
-                    var held = make(.needsApproval)
-                    held.detail = "waiting for run \(first), which needs approval: \(Approval.command(first))"
-                    return held
-                }
-                queued.detail = "waiting for run \(first), which is older"
+                let wait = try await board.wait(for: first, index)
+                if wait.isHeld { queued.state = .needsApproval }
+                queued.detail = wait.words
             } else if let obstacle = await obstacle() {
                 queued.detail = "nothing starts: \(obstacle)"
             }

@@ -32,7 +32,7 @@ struct Show: AsyncParsableCommand {
         if json { return try JSONOutput.print(detail) }
         Terminal.put(RunTable.text([detail.summary], colour: Terminal.hasColour))
         if let reason = detail.summary.reason { Terminal.print(TerminalText.name(reason)) }
-        if let behind = detail.behind { Terminal.print("queued behind \(behind)") }
+        if let wait = detail.wait { Terminal.print(TerminalText.name(wait)) }
         if let page = detail.page { Terminal.print("Page: \(TerminalText.name(page))") }
         if let live = detail.live {
             for step in live.steps {
