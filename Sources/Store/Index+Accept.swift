@@ -14,14 +14,13 @@ extension Index {
             request.nonce = request.identity + "after run \(known.id)"
         }
         let id = try insert(request, repository, at: now, db)
-        var outcome = EnqueueOutcome(
-            run: QueuedRun(id: id, request: request, createdAt: now.wholeMilliseconds), isNew: true)
+        let run = QueuedRun(id: id, request: request, createdAt: now.wholeMilliseconds)
+        var outcome = EnqueueOutcome(run: run, isNew: true)
         for older in try displaced(by: id, request, repository, db) {
             let supersession = Supersession(
                 run: older.id, by: older.by, reason: supersededReason(older.by, older.by == id ? request : nil))
             if older.isRunning {
-                // It is recorded with the run, so that a restart before it was stopped does not start it again.
-                try db.execute(sql: "UPDATE run SET supersededBy = ? WHERE id = ?", arguments: [older.by, older.id])
+                try give(older.id, way: older.by, db)
                 outcome.toCancel.append(supersession)
             } else {
                 try end(older.id, .superseded, supersession.reason, by: older.by, at: now, db)
@@ -29,6 +28,10 @@ extension Index {
             }
         }
         return outcome
+    }
+
+    static func give(_ id: RunID, way newer: RunID, _ db: Database) throws {
+        try db.execute(sql: "UPDATE run SET supersededBy = ? WHERE id = ?", arguments: [newer, id])
     }
 
     private static func existing(
@@ -51,11 +54,6 @@ extension Index {
     private static func insert(
         _ request: RunRequest, _ repository: Int64, at now: Date, _ db: Database
     ) throws -> RunID {
-        let isSerial =
-            switch request.concurrency {
-            case .supersede: false
-            case .queue, .latestOnly: true
-            }
         try db.cachedStatement(
             sql: """
                 INSERT INTO run (repository, workflow, event, ref, branch, head, nonce, subject, changeName, title,
@@ -64,10 +62,9 @@ extension Index {
                 """
         ).execute(arguments: [
             repository, request.workflow, request.event.rawValue, request.ref, request.branch, request.head,
-            request.identity, request.subject, request.change?.name, request.change?.title, isSerial,
-            request.background != nil, request.fix?.of, request.task?.task, try ArchiveJSON.compactText(request),
-            now.milliseconds,
-            request.rerun?.of,
+            request.identity, request.subject, request.change?.name, request.change?.title,
+            request.concurrency != .supersede, request.background != nil, request.fix?.of, request.task?.task,
+            try ArchiveJSON.compactText(request), now.milliseconds, request.rerun?.of,
         ])
         return db.lastInsertedRowID
     }
@@ -134,8 +131,10 @@ extension Index {
     }
 
     static func queuedRun(_ row: Row) throws -> QueuedRun {
-        QueuedRun(
+        var run = QueuedRun(
             id: row["id"], request: try ArchiveJSON.decode(RunRequest.self, from: row["request"] as String),
             createdAt: Date(milliseconds: row["createdAt"]), attempt: row["attempt"] + 1)
+        run.waitsFor = row["waitsFor"]
+        return run
     }
 }

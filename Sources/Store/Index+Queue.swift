@@ -8,19 +8,15 @@ extension Index {
     /// first.
     public func queued() async throws -> [QueuedRun] {
         try await read { db in
-            let rows = try Row.fetchAll(
+            try Row.fetchAll(
                 db.cachedStatement(
                     sql: """
                         SELECT run.id, run.request, run.createdAt, run.attempt, \(Self.blocker) AS waitsFor
                         FROM run JOIN repository ON repository.id = run.repository
                         WHERE run.state = 'queued' AND \(Self.heldFor) IS NULL
                         ORDER BY row_number() OVER (PARTITION BY run.repository ORDER BY run.id), repository.turn, run.id
-                        """))
-            return try rows.map { row in
-                var run = try Self.queuedRun(row)
-                run.waitsFor = row["waitsFor"]
-                return run
-            }
+                        """)
+            ).map { try Self.queuedRun($0) }
         }
     }
 
@@ -83,6 +79,11 @@ extension Index {
                     WHERE id = ? AND state = 'queued' AND isUpkeep
                     """, arguments: [id])
         }
+    }
+
+    /// Records that a running run is to be stopped for a newer one, so that a restart before does not start it again.
+    public func give(_ id: RunID, way newer: RunID) async throws {
+        try await write { db in try Self.give(id, way: newer, db) }
     }
 
     /// - Parameter excluding: A JSON array.

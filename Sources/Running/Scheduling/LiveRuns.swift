@@ -44,6 +44,9 @@ package struct LiveRuns: Sendable {
         entries.values.allSatisfy { $0.state == .waitingForApproval || $0.state == .waitingForMachine }
     }
 
+    /// The runs that only wait for approvals.
+    var parked: Set<RunID> { Set(entries.filter { $0.value.state == .waitingForApproval }.keys) }
+
     /// Whether all live runs only wait for approvals.
     var isParked: Bool { entries.values.allSatisfy { $0.state == .waitingForApproval } }
 

@@ -182,6 +182,7 @@ package actor Scheduler {
 
     private func claim(_ host: some SchedulerHost, _ missed: MissedSnapshots) async throws -> QueuedRun? {
         guard await host.hasRoom() else { return nil }
+        try await makeWay()
         let (running, crowded, isIdle) = live.withLock { ($0.ids, $0.crowded, $0.isIdle) }
         if let mayStart {
             let queued = try await index.queued()
@@ -200,6 +201,20 @@ package actor Scheduler {
         let run = try await index.claimNext(excluding: excluded, isIdle: isIdle, prefersMissed: missed.mayWait)
         if run?.request.kind != .warmUp(isMissed: true) { missed.mayWait = false }
         return run
+    }
+
+    /// Stops runs that only wait for approvals, if newer ones wait for them and only the latest counts.
+    private func makeWay() async throws {
+        let parked = live.withLock { $0.parked }
+        guard !parked.isEmpty else { return }
+        for run in try await index.queued() where run.request.concurrency == .latestOnly {
+            guard let older = run.waitsFor, parked.contains(older) else { continue }
+            try await index.give(older, way: run.id)
+            let reason = "Run \(run.id) took its place while it waited for an approval."
+            guard stop(older, StopRequest(.superseded, reason: reason)) else { continue }
+            // It waits for nothing more.
+            note(.finishing, of: older)
+        }
     }
 
     /// The named runs and the older ones that they wait for: nobody else would start these.

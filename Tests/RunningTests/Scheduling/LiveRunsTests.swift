@@ -196,6 +196,50 @@ import RunSamples
         #expect(await host.executed == [67])
     }
 
+    @Test(arguments: [Pipeline.Concurrency.latestOnly, .queue(max: 100)])
+    func `a run that only waits for an approval gives way to a newer one, if only the latest counts`(
+        concurrency: Pipeline.Concurrency
+    ) async throws {
+        /// The first run waits for an approval until it is stopped, or until nothing else is left to do.
+        struct Waiting: SchedulerHost {
+            let host: Host
+            let scheduler: Scheduler
+            let concurrency: Pipeline.Concurrency
+            let closing = StopSignal()
+
+            func hasRoom() -> Bool { true }
+            func noteClaim(_ error: (any Error)?) {}
+            func noteEnd(of run: RunID) {}
+            func stopWaiting() async { closing.stop(StopRequest(.shutdown, reason: "nobody can be asked")) }
+            func execute(_ run: QueuedRun, _ stop: StopSignal) async -> Report {
+                guard run.request.nonce == "1" else { return await host.execute(run, stop) }
+                var newer = RunSample.request(nonce: "2")
+                newer.concurrency = concurrency
+                _ = try? await host.index.enqueue(newer)
+                scheduler.note(.waitingForApproval, of: run.id)
+                let request = await withTaskGroup(of: StopRequest?.self) { group in
+                    for signal in [stop, closing] { group.addTask { await signal.wait() } }
+                    defer { group.cancelAll() }
+                    return await group.next() ?? nil
+                }
+                let report = RunSample.report(
+                    run.id, run.request, verdict: request?.kind == .superseded ? .superseded : .cancelled)
+                try? await host.index.finish(report, tests: [], archivedBytes: 1)
+                return report
+            }
+        }
+        let (index, scheduler, host, missed) = try await scene()
+        var request = RunSample.request(nonce: "1")
+        request.concurrency = concurrency
+        let id = try await index.enqueue(request).run.id
+        let reports = try await scheduler.work(
+            untilIdle: true, Waiting(host: host, scheduler: scheduler, concurrency: concurrency), missed)
+        let isLatest = concurrency == .latestOnly
+        #expect(reports.first { $0.id == id }?.verdict == (isLatest ? .superseded : .cancelled))
+        #expect(try await index.run(id)?.summary.supersededBy == (isLatest ? id + 1 : nil))
+        #expect(await host.executed == (isLatest ? [id + 1] : []))
+    }
+
     @Test func `only named runs start where runs are named`() async throws {
         let (index, scheduler, host, missed) = try await scene()
         let ids = try await accept(3, index)

@@ -43,7 +43,7 @@ struct Logs: AsyncParsableCommand {
         }
         if follow { return try await followLive(folder) }
         // Without output, the run may have ended since the first look.
-        if let live = detail.live, try !printLive(live), try await self.detail().summary.isArchived {
+        if let live = detail.live, try !printedAny(of: live), try await self.detail().summary.isArchived {
             try await printArchived(folder)
         }
     }
@@ -85,16 +85,13 @@ struct Logs: AsyncParsableCommand {
         }
     }
 
-    /// Returns whether there was any log.
-    private func printLive(_ live: LiveRun) throws -> Bool {
+    private func printedAny(of live: LiveRun) throws -> Bool {
         let logs = live.steps.filter { wanted($0.record) }.compactMap { entry in
-            FileManager.default.contents(atPath: "\(live.logs)/\(logName(entry, live))").map {
-                (entry.record, [UInt8]($0))
-            }
+            FileManager.default.contents(atPath: "\(live.logs)/\(logName(entry, live))").map { (entry.record, $0) }
         }
-        for (record, bytes) in logs {
+        for (record, data) in logs {
             Terminal.say("── \(record.name) (\(record.status.rawValue))")
-            try printLog(ReportLog(bytes: bytes))
+            try printLog(ReportLog(bytes: [UInt8](data)))
         }
         return !logs.isEmpty
     }
