@@ -22,9 +22,10 @@ import Testing
     }
 
     /// Whether `/bin/sh` reads the script, and what it does with programs that only note how they were called.
-    private func run(_ step: Step, environment: [String: String] = [:], failing: String = "") throws -> (
-        status: Int32, calls: [String], left: [String]
-    ) {
+    private func run(
+        _ step: Step, environment: [String: String] = [:], failing: String = "",
+        identities: [String] = ["Apple Development", "Apple Distribution"]
+    ) throws -> (status: Int32, calls: [String], left: [String]) {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("xcode-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let bin = folder.appendingPathComponent("bin")
@@ -42,6 +43,7 @@ import Testing
                     for name in "a b/login" c; do printf '    "%s/%s.keychain-db"\\n' "\(folder.path)" "$name"; done
                     printf '    "/gone/run.keychain-db"\\n' ;;
                 *create-keychain*) for last; do :; done; touch "$last" ;;
+                *find-identity\\ -v*) printf '%s\\n' "$IDENTITIES" ;;
                 *resultBundlePath*)
                     ls build/DerivedData >> "\(folder.path)/calls" 2>/dev/null
                     mkdir -p build/test.xcresult build/DerivedData && touch build/DerivedData/packages ;;
@@ -57,6 +59,8 @@ import Testing
         ] {
             try Data(text.utf8).write(to: folder.appendingPathComponent(name))
         }
+        // As security(1) lists them.
+        let listed = identities.enumerated().map { "  \($0 + 1)) 0A1B2C3D4E \"\($1): Ada Example (ABCDE12345)\"" }
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
         shell.arguments = ["-ec", try script(step)]
@@ -64,6 +68,7 @@ import Testing
         shell.environment = [
             "PATH": "\(bin.path):/usr/bin:/bin", "TMPDIR": temporary.path, "APPLE_CERTIFICATE_FILE": folder.path + "/c",
             "APPLE_PASSWORD_FILE": folder.path + "/p", "APPLE_KEY_FILE": folder.path + "/k",
+            "IDENTITIES": (listed + ["     \(listed.count) valid identities found"]).joined(separator: "\n"),
         ].merging(environment) { $1 }
         try FileManager.default.createDirectory(
             at: folder.appendingPathComponent("build"), withIntermediateDirectories: true)
@@ -139,7 +144,7 @@ import Testing
         #expect(
             verbs == [
                 "create-keychain", "set-keychain-settings", "unlock-keychain", "import", "set-key-partition-list",
-                "list-keychains", "list-keychains", "delete-keychain",
+                "list-keychains", "list-keychains", "find-identity", "delete-keychain",
             ])
         // The other keychains stay in the search list, also those with blanks, but not what a killed run has left.
         let list = try #require(calls.first { $0.hasPrefix("[security][list-keychains][-d][user][-s]") })
@@ -159,6 +164,50 @@ import Testing
         #expect(done.status != 0)
         #expect(done.left.isEmpty)
         #expect(done.calls.last?.hasPrefix("[security][delete-keychain]") == true)
+    }
+
+    /// Without a development certificate Xcode would make another one at Apple in each run.
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            (["Apple Development"], true), (["iPhone Developer"], true), (["Mac Developer", "Apple Distribution"], true),
+            (["Apple Distribution"], false), ([], false),
+        ])
+    func `an archive needs a development certificate before it asks Xcode`(names: [String], passes: Bool) throws {
+        let done = try run(app.archive(signing: signing), identities: names)
+        #expect((done.status == 0) == passes)
+        #expect(done.calls.contains { $0.hasPrefix("[xcodebuild]") } == passes)
+        #expect(done.left.isEmpty)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `what Xcode makes no certificate for needs none for development`() throws {
+        var manual = signing
+        manual.style = .manual
+        #expect(try run(app.archive(signing: manual), identities: ["Apple Distribution"]).status == 0)
+        manual = XcodeSigning(certificate: "APPLE_CERTIFICATE", password: "APPLE_PASSWORD")
+        #expect(try run(app.archive(signing: manual), identities: ["Apple Distribution"]).status == 0)
+    }
+
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            (ExportOptions.Method.appStoreConnect, "Apple Distribution", true),
+            (.appStoreConnect, "3rd Party Mac Developer Application", true), (.appStoreConnect, "Apple Development", false),
+            (.releaseTesting, "iPhone Distribution", true), (.releaseTesting, "Developer ID Application", false),
+            (.enterprise, "iPhone Distribution", true), (.developerID, "Developer ID Application", true),
+            (.developerID, "Apple Distribution", false), (.debugging, "Apple Development", true),
+            (.debugging, "Apple Distribution", false),
+        ])
+    func `an export needs the certificate of its method`(method: ExportOptions.Method, name: String, passes: Bool)
+        throws
+    {
+        for profiles in [[:], ["com.example.app": "App"]] {
+            let options = ExportOptions(method, team: "ABCDE12345", profiles: profiles)
+            let done = try run(app.export(options, signing: signing), identities: [name])
+            #expect((done.status == 0) == passes)
+            #expect(done.calls.contains { $0.hasPrefix("[xcodebuild]") } == passes)
+            #expect(done.left.isEmpty)
+        }
     }
 
     @Test(.timeLimit(.minutes(1))) func `an export has its options as a property list`() throws {

@@ -14,6 +14,16 @@ public struct ExportOptions: Sendable, Equatable {
         case developerID = "developer-id"
         /// The team's own devices, with a development certificate.
         case debugging
+
+        /// How the names of the certificates begin of which it needs one.
+        var identities: [String] {
+            switch self {
+            case .appStoreConnect: ["Apple Distribution", "iPhone Distribution", "3rd Party Mac Developer Application"]
+            case .releaseTesting, .enterprise: ["Apple Distribution", "iPhone Distribution"]
+            case .developerID: ["Developer ID Application"]
+            case .debugging: XcodeSigning.development
+            }
+        }
     }
 
     /// What the file is for.

@@ -158,7 +158,7 @@ public struct Xcode: Sendable, Equatable {
             fi
             """
         return signing.step(
-            name, needs: needs, "rm -rf \(Self.archive)\n\(versions)\n\(command.line) \"$@\"")
+            name, needs: needs, identities: signing.identities, "rm -rf \(Self.archive)\n\(versions)\n\(command.line) \"$@\"")
     }
 
     /// Makes the file that is delivered of the archive, and packs its dSYMs.
@@ -175,7 +175,7 @@ public struct Xcode: Sendable, Equatable {
         let pack = XcodeCommand(
             "ditto", "-c", "-k", "--keepParent", symbols, "\(Self.export)/\(scheme.fileName).dSYMs.zip")
         return signing.step(
-            name, needs: needs,
+            name, needs: needs, identities: options.method.identities,
             """
             rm -rf \(Self.export)
             printf '%s' \(options.plist.shellQuoted) > build/ExportOptions.plist

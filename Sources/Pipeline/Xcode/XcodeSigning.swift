@@ -17,26 +17,48 @@ public struct AppStoreKey: Sendable, Equatable {
 
 /// How an archive is signed.
 ///
-/// The certificate with its private key is a `.p12` file, stored as base64, and the file's password is another secret:
+/// The certificates with their private keys are one `.p12` file, stored as base64, and the file's password is another
+/// secret. It holds a development certificate, with which Xcode signs an archive, and the one with which the app is
+/// delivered: select both in Keychain Access, and export them.
 ///
 /// ```
 /// base64 -i Certificates.p12 | pipectl secrets set APPLE_CERTIFICATE
 /// pipectl secrets set APPLE_CERTIFICATE_PASSWORD
 /// ```
 public struct XcodeSigning: Sendable, Equatable {
-    /// The secret with the certificate and its private key.
+    /// Who chooses the certificate and the profile of an archive, as `CODE_SIGN_STYLE` of the project says.
+    public enum Style: Sendable {
+        /// Xcode. It signs an archive with a development certificate, and makes one at Apple if it finds none.
+        case automatic
+        /// The project's settings, so that the `.p12` file needs no development certificate.
+        case manual
+    }
+
+    /// The secret with the certificates and their private keys.
     public var certificate: String
     /// The secret with the password of that file.
     public var password: String
     /// The key with which Xcode makes and fetches profiles; nil: the profiles that are on the Mac.
     public var provisioning: AppStoreKey?
+    /// Who chooses the certificate and the profile of an archive.
+    public var style: Style
 
-    /// Signing with a certificate that only the step sees.
-    public init(certificate: String, password: String, provisioning: AppStoreKey? = nil) {
+    /// Signing with certificates that only the step sees.
+    public init(
+        certificate: String, password: String, provisioning: AppStoreKey? = nil, style: Style = .automatic
+    ) {
         self.certificate = certificate
         self.password = password
         self.provisioning = provisioning
+        self.style = style
     }
+
+    /// How the names of the certificates begin of which an archive needs one; empty: of none. Without a key Xcode makes no
+    /// certificate, and says itself what it misses.
+    var identities: [String] { style == .automatic && provisioning != nil ? Self.development : [] }
+
+    /// How the names of development certificates begin.
+    static let development = ["Apple Development", "iPhone Developer", "Mac Developer"]
 
     /// What a step holds while it signs. The user's list of keychains has no lock: of two steps that change it at the same
     /// time, one takes out the other's keychain. So one signs after the other, also of several repositories.
@@ -52,9 +74,11 @@ public struct XcodeSigning: Sendable, Equatable {
         ]
     }
 
-    /// A step that runs `script` with the certificate in a keychain of its own.
-    func step(_ name: String, needs: [Step], _ script: String) -> Step {
-        var step = Step(name, needs: needs, run: "\(keychain)\n\(script)")
+    /// A step that runs `script` with the certificates in a keychain of its own.
+    ///
+    /// - Parameter identities: How the names of the certificates begin of which it needs one; empty: of none.
+    func step(_ name: String, needs: [Step], identities: [String], _ script: String) -> Step {
+        var step = Step(name, needs: needs, run: "\(keychain)\n\(check(identities))\(script)")
             .secrets(certificate, password).timeout(.hours(1)).neverProved()
             .uses(Self.keychains)
         // Signatures have a time from Apple, and profiles come from there.
@@ -63,7 +87,33 @@ public struct XcodeSigning: Sendable, Equatable {
         return step
     }
 
-    /// Lines that make a keychain with a random password, import the certificate, and remove the keychain whenever the
+    /// Lines that end the step if the keychain has no valid certificate of these names. An archive would not fail without:
+    /// Xcode makes a certificate in each run, until Apple allows no further one.
+    ///
+    /// Source: security(1). A line of `find-identity` is `1) SHA-1 "Apple Development: NAME (ID)"`.
+    private func check(_ identities: [String]) -> String {
+        guard !identities.isEmpty else { return "" }
+        let patterns = identities.map { "*\("\"\($0): ".shellQuoted)*" }.joined(separator: " | ")
+        let names = identities.map { "\"\($0)\"" }.joined(separator: " or ")
+        let advice = identities == Self.development ? ", or write style: .manual if the project chooses them" : ""
+        let message =
+            "the .p12 file in the secret \(certificate) has no valid certificate \(names) with its private key: export "
+            + "the certificates for development and for delivery together from Keychain Access, and store the file "
+            + "again\(advice)"
+        return """
+            case $(security find-identity -v -p codesigning "$keychain") in
+            \(patterns)) ;;
+            *)
+                security find-identity -p codesigning "$keychain" >&2 || true
+                printf '%s\\n' \(message.shellQuoted) >&2
+                exit 1
+                ;;
+            esac
+
+            """
+    }
+
+    /// Lines that make a keychain with a random password, import the certificates, and remove the keychain whenever the
     /// step ends. It is in the step's temporary folder, so that it goes with that after SIGKILL, too.
     ///
     /// Source: security(1). `delete-keychain` also takes it from the search list.
