@@ -72,7 +72,7 @@ package struct TestFlightPublisher: Publisher {
         let link = groups.lazy.map(\.attributes).first { $0.publicLinkEnabled == true }?.publicLink
         return Publication(
             state: standing.state, reason: standing.reason, address: link.flatMap(Self.testFlightLink) ?? page,
-            install: "TestFlight: \(release.version) (\(release.buildNumber))")
+            install: "TestFlight: \(release.marketingVersion) (\(release.buildNumber))")
     }
 
     /// A public link, if it is one of TestFlight.
@@ -154,7 +154,7 @@ package struct TestFlightPublisher: Publisher {
                 "/v1/builds",
                 [
                     "filter[app]": app, "filter[version]": String(release.buildNumber),
-                    "filter[preReleaseVersion.version]": release.version,
+                    "filter[preReleaseVersion.version]": release.marketingVersion,
                     "filter[preReleaseVersion.platform]": options.platform, "limit": "200",
                 ]), Build.self)
         guard let build = builds.first(where: { known == nil || $0.id == known }) else { return nil }

@@ -24,6 +24,7 @@ package enum RunVariables {
         variables["PIPECTL_MERGED_CHANGES"] =
             context.mergedChanges.isEmpty ? nil : context.mergedChanges.map(\.name).joined(separator: " ")
         variables["PIPECTL_VERSION"] = prepared.version?.version
+        variables["PIPECTL_MARKETING_VERSION"] = prepared.version?.marketing
         variables["PIPECTL_BUILD_NUMBER"] = prepared.version.map { String($0.buildNumber) }
         variables["SOURCE_DATE_EPOCH"] = String(prepared.commitTime)
         return variables

@@ -21,6 +21,7 @@ package struct VersionResolver {
     package func version(by rule: VersionRule) throws -> ReleaseVersion {
         let number = try repository.walk(from: commit, excluding: [], limit: nil, firstParent: true).count
         let version: String
+        var marketing: String?
         switch rule {
         case .tag(let prefix):
             guard let tag else {
@@ -34,7 +35,7 @@ package struct VersionResolver {
             version = String(tag.dropFirst(prefix.count))
         // The tag of a version has a v, the version itself has none.
         case .file(let path): version = try text(of: path).replacing(/^[vV](?=[0-9])/, with: "")
-        case .counted(let base): version = "\(base).\(number)"
+        case .counted(let base): (version, marketing) = ("\(base).\(number)", base)
         }
         guard version != ReleaseVersion.newest else {
             throw VersionProblem(
@@ -46,7 +47,8 @@ package struct VersionResolver {
                 "\"\(version.prefix(100))\" can't be a version: write at most 100 ASCII letters, digits and .-+_~, "
                     + "without \"..\"")
         }
-        return ReleaseVersion(version: version, buildNumber: number, tag: tag ?? "v\(version)")
+        return ReleaseVersion(
+            version: version, marketing: marketing, buildNumber: number, tag: tag ?? "v\(version)")
     }
 
     /// Checks that the version's tag, if it exists, is at the commit: a tag says everywhere which commit a version is.

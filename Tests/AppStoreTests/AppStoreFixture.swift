@@ -43,7 +43,7 @@ enum Fixture {
 
     static func release(_ files: [ReleaseFile]) -> ReleaseContent {
         ReleaseContent(
-            repository: "hello", version: "1.1", buildNumber: 812, tag: "v1.1",
+            repository: "hello", version: "1.1.812", marketingVersion: "1.1", buildNumber: 812, tag: "v1.1",
             commit: String(repeating: "1", count: 40),
             notes: "# 1.1\n\n- **Faster** start\n", committedAt: Date(timeIntervalSince1970: 0), files: files)
     }

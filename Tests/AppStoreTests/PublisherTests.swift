@@ -37,6 +37,19 @@ import Testing
         """#
     }
 
+    /// A version of which Apple knows no build is one for its review.
+    @Test(.timeLimit(.minutes(1))) func `a build is looked for and uploaded under its marketing version`() async throws
+    {
+        let done = try await Fixture.publish { request in
+            request.method == "GET" ? .json(200, Fixture.none) : .json(403, #"{"errors":[]}"#)
+        }
+        #expect(done.result.problem != nil)
+        let body = try #require(done.asked.first { $0.method == "POST" }?.body)
+        #expect(body.contains(#""cfBundleShortVersionString":"1.1""#) && body.contains(#""cfBundleVersion":"812""#))
+        let filters = done.asked.filter { $0.method == "GET" && $0.path.contains("ersion") }
+        #expect(!filters.isEmpty && !filters.contains { $0.path.contains("1.1.812") })
+    }
+
     @Test(.timeLimit(.minutes(1)), arguments: [(11, "a"), (10, "b")])
     func `a version that is there with other bytes is a conflict`(there: (Int, String)) async throws {
         let sum = String(repeating: there.1, count: 64)

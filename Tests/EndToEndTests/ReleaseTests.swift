@@ -14,7 +14,7 @@ struct ReleaseTests {
             import Pipeline
 
             let release = Workflow("release", on: .merge(into: "main")) {
-                let build = Step("build", run: "mkdir -p dist && echo \\"$PIPECTL_VERSION $PIPECTL_BUILD_NUMBER\\" > dist/app.txt && test -z \\"${SIGNING_KEY_FILE+set}\\"")
+                let build = Step("build", run: "mkdir -p dist && echo \\"$PIPECTL_VERSION $PIPECTL_MARKETING_VERSION $PIPECTL_BUILD_NUMBER\\" > dist/app.txt && test -z \\"${SIGNING_KEY_FILE+set}\\"")
                     .idempotent().artifacts("dist/*")
                 let version = Release(version: \(version), files: "dist/*", needs: build).signed(with: "SIGNING_KEY")
                 let gate = Step.approval("publish it", needs: version.step)
@@ -75,7 +75,7 @@ struct ReleaseTests {
                     try String(contentsOfFile: "\(target)/1.0.0/NOTES.md", encoding: .utf8) == "Better than ever.\n")
                 #expect(
                     try String(contentsOfFile: "\(target)/1.0.0/app.txt", encoding: .utf8)
-                        == "1.0.0 \(published.buildNumber)\n")
+                        == "1.0.0 1.0.0 \(published.buildNumber)\n")
                 // From now on the notes are signed.
                 #expect(try await bench.pipectl("release", "notes", "1.0.0", "--file", notes).code == 2)
                 // The same version of another commit is refused.
@@ -124,6 +124,10 @@ struct ReleaseTests {
                 try FileManager.default.contentsOfDirectory(atPath: target).filter { !$0.hasPrefix(".") } == [
                     first.version
                 ])
+            #expect(first.marketingVersion == "2")
+            #expect(
+                try String(contentsOfFile: "\(target)/\(first.version)/app.txt", encoding: .utf8)
+                    == "2.\(first.buildNumber) 2 \(first.buildNumber)\n")
         }
     }
 

@@ -136,7 +136,11 @@ import Testing
         #expect(step.planned.resources.map(\.resource) == [Resource("signing-keychain", capacity: 1)])
         let export = app.export(ExportOptions(.appStoreConnect, team: "ABCDE12345"), signing: signing)
         #expect(export.planned.resources == step.planned.resources)
-        let done = try run(step, environment: ["PIPECTL_VERSION": "1.4.812", "PIPECTL_BUILD_NUMBER": "812"])
+        let done = try run(
+            step,
+            environment: [
+                "PIPECTL_VERSION": "1.4.812", "PIPECTL_MARKETING_VERSION": "1.4", "PIPECTL_BUILD_NUMBER": "812",
+            ])
         #expect(done.status == 0)
         #expect(done.left.isEmpty)
         let calls = done.calls
@@ -155,7 +159,7 @@ import Testing
         #expect(
             build.contains("[-archivePath][build/App.xcarchive][-allowProvisioningUpdates][-authenticationKeyPath]"))
         #expect(build.contains("/k][-authenticationKeyID][KEY][-authenticationKeyIssuerID][ISSUER][archive]"))
-        #expect(build.hasSuffix("[MARKETING_VERSION=1.4.812][CURRENT_PROJECT_VERSION=812]"))
+        #expect(build.hasSuffix("[MARKETING_VERSION=1.4][CURRENT_PROJECT_VERSION=812]"))
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: ["xcodebuild", "security"])

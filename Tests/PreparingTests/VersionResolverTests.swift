@@ -54,7 +54,7 @@ struct VersionResolverTests {
             let head = try repository.resolve("main")
             let untagged = VersionResolver(repository: repository, commit: head, tag: nil)
             let counted = try untagged.version(by: .counted("1.4"))
-            #expect(counted == ReleaseVersion(version: "1.4.3", buildNumber: 3, tag: "v1.4.3"))
+            #expect(counted == ReleaseVersion(version: "1.4.3", marketing: "1.4", buildNumber: 3, tag: "v1.4.3"))
             let tagged = VersionResolver(repository: repository, commit: head, tag: "v2.0")
             #expect(try tagged.version(by: .tag()).version == "2.0")
             #expect(try tagged.version(by: .tag()).tag == "v2.0")

@@ -10,7 +10,7 @@ struct BuildUploader: Sendable {
     let progress: any PublishingProgress
     let say: @Sendable (String) -> Void
 
-    /// The upload of this version and build number, with the whole file. What an earlier call has begun is continued.
+    /// The upload of this marketing version and build number, with the whole file. What an earlier call has begun is continued.
     ///
     /// - Returns: The upload's id; nil if the build is there, but was not uploaded through this API.
     func upload(_ release: ReleaseContent, _ file: ReleaseFile) async throws -> String? {
@@ -19,12 +19,13 @@ struct BuildUploader: Sendable {
             // Whoever repeats the step after an error of processing wants another try.
             try await forget()
         }
-        let uploads = try await uploads(release.version, number)
+        let version = release.marketingVersion
+        let uploads = try await uploads(version, number)
         if let there = uploads.first(where: { !$0.attributes.isAwaitingUpload && !$0.attributes.hasFailed }) {
             try await compare(there.id, file)
             return there.id
         }
-        if uploads.isEmpty, try await hasBuild(release.version, number) {
+        if uploads.isEmpty, try await hasBuild(version, number) {
             say("Build \(number) is there already, from another tool, so its bytes can't be compared.")
             return nil
         }
@@ -102,7 +103,7 @@ struct BuildUploader: Sendable {
         let noted = try await progress.value(UploadNotes.upload)
         let upload = try await client.findOrMake {
             // One that was begun before a crash, before it could be noted, has no file, or the same.
-            for upload in try await uploads(release.version, number) where upload.attributes.isAwaitingUpload {
+            for upload in try await uploads(release.marketingVersion, number) where upload.attributes.isAwaitingUpload {
                 if upload.id == noted { return upload.id }
                 let names = try await files(of: upload.id).map {
                     "\($0.attributes.fileName ?? "") \($0.attributes.fileSize ?? 0)"
@@ -112,7 +113,7 @@ struct BuildUploader: Sendable {
             return nil
         } make: {
             let draft = BuildUpload.Draft(
-                cfBundleShortVersionString: release.version, cfBundleVersion: number, platform: platform)
+                cfBundleShortVersionString: release.marketingVersion, cfBundleVersion: number, platform: platform)
             return try await client.one(
                 .make(
                     "/v1/buildUploads",

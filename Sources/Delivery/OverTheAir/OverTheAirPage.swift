@@ -2,6 +2,7 @@ import Foundation
 import PageMarkup
 import Pipeline
 import Reports
+import Results
 
 /// What installs an ad hoc build on a device without a store: the manifest that iOS reads, and a page with the link to it.
 ///
@@ -10,12 +11,12 @@ struct OverTheAirPage: Sendable {
     static let pageName = "install.html"
 
     let plan: OverTheAir
-    let version: String
+    let version: ReleaseVersion
     /// The `.ipa`.
     let app: ReleaseFile
 
     /// - Throws: ``DeliveryProblem`` with `.invalid` where the release does not have one `.ipa`.
-    init(_ plan: OverTheAir, version: String, files: [ReleaseFile]) throws {
+    init(_ plan: OverTheAir, version: ReleaseVersion, files: [ReleaseFile]) throws {
         let apps = files.filter { $0.name.hasSuffix(".ipa") }
         guard let app = apps.first, apps.count == 1 else {
             throw DeliveryProblem(
@@ -30,7 +31,7 @@ struct OverTheAirPage: Sendable {
     /// The address of a file of this version.
     private func address(_ name: String) -> String {
         let root = plan.address.hasSuffix("/") ? String(plan.address.dropLast()) : plan.address
-        return [root, Self.encoded(version), Self.encoded(name)].joined(separator: "/")
+        return [root, Self.encoded(version.version), Self.encoded(name)].joined(separator: "/")
     }
 
     /// The link that a device opens.
@@ -38,7 +39,8 @@ struct OverTheAirPage: Sendable {
 
     var manifest: Data {
         let metadata = [
-            ("bundle-identifier", plan.app), ("bundle-version", version), ("kind", "software"), ("title", plan.title),
+            ("bundle-identifier", plan.app), ("bundle-version", version.marketing), ("kind", "software"),
+            ("title", plan.title),
         ].map { "<key>\($0)</key><string>\(Self.escaped($1))</string>" }.joined()
         let asset =
             "<key>kind</key><string>software-package</string><key>url</key><string>\(Self.escaped(address(app.name)))</string>"
@@ -56,7 +58,7 @@ struct OverTheAirPage: Sendable {
 
     /// Without scripts, and without anything from elsewhere.
     var page: Data {
-        let title = Self.escaped("\(plan.title) \(version)")
+        let title = Self.escaped("\(plan.title) \(version.version)")
         let code = QRCode(link)?.svg.text ?? ""
         return Data(
             """

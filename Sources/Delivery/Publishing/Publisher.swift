@@ -70,6 +70,8 @@ package struct ReleaseContent: Sendable, Equatable {
     /// The name of the watched repository.
     package var repository: String
     package var version: String
+    /// What users of an app see beside the build number, as in 1.4 for version 1.4.812.
+    package var marketingVersion: String
     package var buildNumber: Int
     /// The tag, as in `v1.2.0`. It may not exist yet.
     package var tag: String
@@ -81,11 +83,12 @@ package struct ReleaseContent: Sendable, Equatable {
     package var files: [ReleaseFile]
 
     package init(
-        repository: String, version: String, buildNumber: Int, tag: String, commit: String, notes: String,
-        committedAt: Date, files: [ReleaseFile]
+        repository: String, version: String, marketingVersion: String? = nil, buildNumber: Int, tag: String,
+        commit: String, notes: String, committedAt: Date, files: [ReleaseFile]
     ) {
         self.repository = repository
         self.version = version
+        self.marketingVersion = marketingVersion ?? version
         self.buildNumber = buildNumber
         self.tag = tag
         self.commit = commit
@@ -96,9 +99,9 @@ package struct ReleaseContent: Sendable, Equatable {
 
     init(_ release: ReleaseRecord, files: [ReleaseFile]) {
         self.init(
-            repository: release.repository, version: release.version, buildNumber: release.buildNumber,
-            tag: release.tag, commit: release.commit, notes: release.notes, committedAt: release.committedAt,
-            files: files)
+            repository: release.repository, version: release.version, marketingVersion: release.marketingVersion,
+            buildNumber: release.buildNumber, tag: release.tag, commit: release.commit, notes: release.notes,
+            committedAt: release.committedAt, files: files)
     }
 }
 

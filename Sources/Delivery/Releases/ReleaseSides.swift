@@ -82,7 +82,7 @@ struct ReleaseSides {
 
     private func overTheAir(_ files: [ReleaseFile]) throws -> [(name: String, bytes: Data)] {
         guard let wanted = plan.overTheAir else { return [] }
-        let page = try OverTheAirPage(wanted, version: basis.version.version, files: files)
+        let page = try OverTheAirPage(wanted, version: basis.version, files: files)
         return [(page.manifestName, page.manifest), (OverTheAirPage.pageName, page.page)]
     }
 

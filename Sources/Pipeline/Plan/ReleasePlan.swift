@@ -64,7 +64,7 @@ public enum VersionRule: Sendable, Equatable, Codable {
     /// `CFBundleShortVersionString`, in a JSON file `version`; of any other file the first line. A `v` before a digit is
     /// dropped.
     case file(String)
-    /// A base and the build number: with `"1.4"` at the 812th commit, 1.4.812.
+    /// A base and the build number: with `"1.4"` at the 812th commit, 1.4.812. Users of an app see 1.4 (812).
     case counted(String)
 
     /// Where the version comes from, after "version".

@@ -13,7 +13,7 @@
 /// for a commit: a run that is repeated after a crash continues with the files that it has made before. `pipectl
 /// releases` lists releases, and `pipectl release notes` edits the notes until the first step publishes it.
 ///
-/// Every step sees `PIPECTL_VERSION` and `PIPECTL_BUILD_NUMBER`.
+/// Every step sees `PIPECTL_VERSION`, `PIPECTL_MARKETING_VERSION` and `PIPECTL_BUILD_NUMBER`.
 public struct Release: Sendable {
     /// The step that makes it, for `needs:`.
     public let step: Step

@@ -143,8 +143,9 @@ public struct Xcode: Sendable, Equatable {
 
     /// Builds the app for release, signed, as an archive.
     ///
-    /// The settings `MARKETING_VERSION` and `CURRENT_PROJECT_VERSION` are the release's version and build number, where
-    /// the workflow has a ``Release``. So the app's Info.plist should take them from there, as Xcode's own do.
+    /// The settings `MARKETING_VERSION` and `CURRENT_PROJECT_VERSION` are the release's marketing version and build number,
+    /// as in 1.4 and 812 for `.counted("1.4")`, where the workflow has a ``Release``. So the app's Info.plist should take
+    /// them from there, as Xcode's own do.
     public func archive(
         _ name: String = "archive", on destination: XcodeDestination = .anyDevice, configuration: String = "Release",
         signing: XcodeSigning, needs: Step...
@@ -153,8 +154,8 @@ public struct Xcode: Sendable, Equatable {
             .with("-archivePath", Self.archive).with(signing.arguments).with("archive")
         let versions = """
             set --
-            if [ -n "${PIPECTL_VERSION:-}" ]; then
-                set -- "MARKETING_VERSION=$PIPECTL_VERSION" "CURRENT_PROJECT_VERSION=$PIPECTL_BUILD_NUMBER"
+            if [ -n "${PIPECTL_MARKETING_VERSION:-}" ]; then
+                set -- "MARKETING_VERSION=$PIPECTL_MARKETING_VERSION" "CURRENT_PROJECT_VERSION=$PIPECTL_BUILD_NUMBER"
             fi
             """
         return signing.step(

@@ -20,6 +20,8 @@ public struct ReleaseRecord: Sendable, Equatable, Codable {
     public var address: String?
     /// As in `1.2.0`; unique in the repository.
     public var version: String
+    /// As in 1.4 for version 1.4.812; nil in releases that were made before it was noted, whose users see ``version``.
+    public var marketingVersion: String?
     /// The number of commits in the first-parent history of ``commit``.
     public var buildNumber: Int
     /// The tag, as in `v1.2.0`. It may not exist.
@@ -70,6 +72,7 @@ public struct ReleaseRecord: Sendable, Equatable, Codable {
         self.repository = repository
         self.address = address
         self.version = version.version
+        marketingVersion = version.marketing
         buildNumber = version.buildNumber
         tag = version.tag
         self.commit = commit
@@ -129,16 +132,21 @@ public struct PublicationRecord: Sendable, Equatable, Codable {
 }
 
 /// The version of a commit, by the rule of its workflow.
-public struct ReleaseVersion: Sendable, Equatable, Codable {
+public struct ReleaseVersion: Sendable, Equatable {
     /// As in `1.2.0`.
     public var version: String
+    /// What users of an app see beside the build number, as in 1.4 for the versions 1.4.811 and 1.4.812.
+    public var marketing: String
     /// The number of commits in the commit's first-parent history.
     public var buildNumber: Int
     /// As in `v1.2.0`.
     public var tag: String
 
-    public init(version: String, buildNumber: Int, tag: String) {
+    /// - Parameter marketing: Nil: the numbers at the beginning of the version, as in 1.2.0 of 1.2.0-rc.1.
+    public init(version: String, marketing: String? = nil, buildNumber: Int, tag: String) {
         self.version = version
+        let numbers = version.prefixMatch(of: /[0-9]+(\.[0-9]+)*/).map { String($0.0) }
+        self.marketing = marketing ?? numbers ?? version
         self.buildNumber = buildNumber
         self.tag = tag
     }

@@ -109,12 +109,17 @@ package struct CrashLookup: Sendable {
         return (named, DebugFiles(), nil)
     }
 
-    /// The release with the version of the report, else the only one with its build number.
+    /// The release with the version and build number of the report, else with its version, else the only one with its
+    /// build number.
     static func release(of report: CrashReport, among all: [ReleaseRecord]) -> ReleaseRecord? {
         if let version = report.version {
             let bare = version.hasPrefix("v") ? String(version.dropFirst()) : version
+            let number = report.build.flatMap(Int.init)
+            if let found = all.first(where: { $0.marketingVersion == bare && $0.buildNumber == number }) {
+                return found
+            }
             if let found = all.first(where: { $0.version == version || $0.version == bare }) { return found }
-            // A version of a store has no build number in it: 1.4 stands for 1.4.317.
+            // Of a release without a marketing version, 1.4 stands for 1.4.317.
             if let build = report.build, let found = all.first(where: { $0.version == "\(bare).\(build)" }) {
                 return found
             }

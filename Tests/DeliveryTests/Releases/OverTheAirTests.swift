@@ -1,6 +1,7 @@
 import Foundation
 import PageMarkup
 import Pipeline
+import Results
 import TestBasics
 import Testing
 
@@ -17,7 +18,7 @@ struct OverTheAirTests {
     {
         try OverTheAirPage(
             OverTheAir(app: "com.example.hello", title: title, address: "https://apps.example.org/hello/"),
-            version: "1.2+7", files: files.map(file))
+            version: ReleaseVersion(version: "1.2+7", buildNumber: 7, tag: "v1.2+7"), files: files.map(file))
     }
 
     @Test func `the manifest names the app, its version and its address`() throws {
@@ -29,7 +30,7 @@ struct OverTheAirTests {
             asset == ["kind": "software-package", "url": "https://apps.example.org/hello/1.2%2B7/Hello.ipa"])
         #expect(
             item["metadata"] as? [String: String] == [
-                "bundle-identifier": "com.example.hello", "bundle-version": "1.2+7", "kind": "software",
+                "bundle-identifier": "com.example.hello", "bundle-version": "1.2", "kind": "software",
                 "title": "A & <B>",
             ])
         #expect(page.manifestName == "Hello.plist")

@@ -245,15 +245,32 @@ import Testing
         ] as [(String?, String?, String?)])
     func versionsOfReports(_ version: String?, _ build: String?, _ expected: String?) {
         func release(_ version: String, _ build: Int) -> ReleaseRecord {
-            ReleaseRecord(
-                repository: "app", version: ReleaseVersion(version: version, buildNumber: build, tag: version),
-                commit: "c", tree: "", committedAt: Date(timeIntervalSince1970: 0), workflow: "release", run: 1,
-                madeAt: Date(timeIntervalSince1970: 0), notes: "", files: [])
+            Self.release(ReleaseVersion(version: version, buildNumber: build, tag: version))
         }
         var report = CrashReport(format: .appleJSON, reason: "EXC_CRASH")
         (report.version, report.build) = (version, build)
         let all = [release("1.5.0", 13), release("1.4.317", 20), release("1.4.2", 12)]
         #expect(CrashLookup.release(of: report, among: all)?.version == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("1.4", "812", "1.4.812"), ("1.4", "811", "1.4.811"), ("2.0", "820", "2.0-rc1"), ("2.0", "821", "2.0"),
+            ("2.0", nil, "2.0"), ("1.4", nil, nil),
+        ] as [(String, String?, String?)])
+    func marketingVersionsOfReports(_ version: String, _ build: String?, _ expected: String?) {
+        var report = CrashReport(format: .appleJSON, reason: "EXC_CRASH")
+        (report.version, report.build) = (version, build)
+        let all = [("2.0", nil, 821), ("2.0-rc1", nil, 820), ("1.4.812", "1.4", 812), ("1.4.811", "1.4", 811)].map {
+            Self.release(ReleaseVersion(version: $0, marketing: $1, buildNumber: $2, tag: $0))
+        }
+        #expect(CrashLookup.release(of: report, among: all)?.version == expected)
+    }
+
+    private static func release(_ version: ReleaseVersion) -> ReleaseRecord {
+        ReleaseRecord(
+            repository: "app", version: version, commit: "c", tree: "", committedAt: Date(timeIntervalSince1970: 0),
+            workflow: "release", run: 1, madeAt: Date(timeIntervalSince1970: 0), notes: "", files: [])
     }
 
     @Test(
