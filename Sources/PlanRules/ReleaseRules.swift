@@ -13,6 +13,14 @@ struct UsableReleases: PlanRule {
                 check(release, step, report)
             case .publish(let destination):
                 for problem in problems(of: destination) { report(step.name, problem) }
+                if case .testFlight = destination, case .counted(let base) = plan.release?.version,
+                    !TestFlight.takes(base)
+                {
+                    report(
+                        step.name,
+                        "Apple takes versions of one to three numbers with periods between; the base is \"\(base)\", "
+                            + "write one like \"1.4\"")
+                }
             case .shell, .command, .closure, .approval: continue
             }
             checkModifiers(of: step, report)

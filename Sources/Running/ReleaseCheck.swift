@@ -9,15 +9,26 @@ import Watching
 struct ReleaseCheck: Sendable {
     let index: Store.Index
 
-    /// - Throws: ``EarlyVerdict`` if another commit has the version, or if the forge to publish at is not known.
+    /// - Throws: ``EarlyVerdict`` if another commit has the version, if Apple does not take it, or if the forge to publish at
+    ///   is not known.
     func check(_ prepared: RunPreparation, _ request: RunRequest) async throws {
         guard prepared.plan.release != nil else { return }
         try await checkVersion(of: prepared, request)
         for step in prepared.plan.steps {
-            if case .publish(let destination) = step.action, destination.isAtForge {
-                try await checkForge(of: step, prepared, request)
-            }
+            guard case .publish(let destination) = step.action else { continue }
+            if destination.isAtForge { try await checkForge(of: step, prepared, request) }
+            if case .testFlight = destination { try checkMarketing(of: step, prepared) }
         }
+    }
+
+    private func checkMarketing(of step: PlannedStep, _ prepared: RunPreparation) throws {
+        guard let version = prepared.version?.marketing, !TestFlight.takes(version) else { return }
+        throw EarlyVerdict(
+            verdict: .failed,
+            reason:
+                "step \"\(step.name)\" can't publish version \(version): Apple takes versions of one to three numbers with "
+                + "periods between, such as 1.4 or 1.4.2; release another version",
+            tested: prepared.tested)
     }
 
     private func checkVersion(of prepared: RunPreparation, _ request: RunRequest) async throws {

@@ -95,6 +95,18 @@ struct ReleasePlanTests {
         #expect(plan([build, Release(version: rule, needs: build).step]).validate().map(\.rule) == ["release"])
     }
 
+    @Test(arguments: [
+        ("1", 0), ("1.4", 0), ("2026.11.2", 0), ("1.2.3.4", 1), ("1.4-rc", 1), ("1..2", 1), ("alpha", 1),
+    ])
+    func `a base that Apple takes for no version is refused`(base: String, problems: Int) {
+        let release = Release(version: .counted(base), needs: build)
+        let publish = Step.publish(
+            "out", release, to: .testFlight(TestFlight(app: "com.example.app", key: "K", keyID: "1")))
+        #expect(
+            plan([build, release.step, publish]).validate().map(\.step) == Array(repeating: "out", count: problems))
+        #expect(plan([build, release.step, Step.publish("out", release, to: .folder("/a"))]).validate().isEmpty)
+    }
+
     @Test(
         arguments: [
             (VersionRule.counted("1"), [.pullRequest]), (.file("VERSION"), [.pullRequest]),

@@ -120,6 +120,30 @@ import RunSamples
         }
     }
 
+    @Test func `prepare: what goes to TestFlight has a version that Apple takes`() async throws {
+        try await PhaseBench.with { bench in
+            let task = try await bench.task()
+            let release = PlannedStep(
+                name: "release", action: .release(ReleasePlan(version: .tag())), needs: ["unit"])
+            let check = ReleaseCheck(index: bench.index)
+            for (destination, version, verdict) in [
+                (Destination.testFlight(TestFlight(app: "a", key: "K", keyID: "1")), "1.2.3.4", Verdict.failed),
+                (.testFlight(TestFlight(app: "a", key: "K", keyID: "1")), "1.2.3-rc.1", nil),
+                (.folder("/srv"), "1.2.3.4", nil),
+            ] {
+                var prepared = try bench.prepared(
+                    task, [pass, release, PlannedStep(name: "out", action: .publish(destination), needs: ["release"])])
+                prepared.version = ReleaseVersion(version: version, buildNumber: 4, tag: "v\(version)")
+                do {
+                    try await check.check(prepared, task.request)
+                    #expect(verdict == nil)
+                } catch let early as EarlyVerdict {
+                    #expect(early.verdict == verdict)
+                }
+            }
+        }
+    }
+
     @Test func `prepare: a version is of one commit`() async throws {
         try await PhaseBench.with { bench in
             let task = try await bench.task()

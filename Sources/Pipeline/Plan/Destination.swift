@@ -105,4 +105,13 @@ public struct TestFlight: Sendable, Equatable, Codable {
         self.issuer = issuer
         self.groups = groups
     }
+
+    /// Whether Apple takes a version: one to three numbers with periods between.
+    ///
+    /// Source: https://developer.apple.com/documentation/bundleresources/information-property-list/cfbundleshortversionstring
+    package static func takes(_ version: String) -> Bool {
+        let numbers = version.split(separator: ".", omittingEmptySubsequences: false)
+        return numbers.count <= 3
+            && numbers.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+    }
 }
