@@ -1,4 +1,3 @@
-import Foundation
 package import Git
 package import Pipeline
 package import Results
@@ -70,45 +69,13 @@ package struct VersionResolver {
         guard let bytes = try repository.smallFile(path, at: commit, atMost: 1 << 20) else {
             throw VersionProblem("the version comes from \(path), which commit \(commit.hex.prefix(10)) does not have")
         }
-        guard let found = Self.version(in: bytes, named: path) else {
+        guard let found = VersionFile.version(in: bytes, named: path) else {
             throw VersionProblem(
-                "\(path) names no version: a Swift or TOML file needs a line `version = \"1.2.0\"`, a property list "
-                    + "CFBundleShortVersionString, a JSON file \"version\", any other file the version in its first line"
-            )
+                "\(path) names no version: a Swift file needs a line `let version = \"1.2.0\"`, a TOML file `version` in "
+                    + "[package], [project], [tool.poetry] or [workspace.package], a property list "
+                    + "CFBundleShortVersionString, a JSON file \"version\", any other file the version in its first line")
         }
         return found
-    }
-
-    static func version(in bytes: [UInt8], named path: String) -> String? {
-        let text = String(decoding: bytes, as: UTF8.self)
-        switch path.split(separator: ".").last {
-        case "swift", "toml": return assignedVersion(in: text)
-        case "plist": return plistVersion(in: Data(bytes))
-        case "json": return (try? JSONDecoder().decode(NamedVersion.self, from: Data(bytes)))?.version
-        default:
-            return text.split(whereSeparator: \.isNewline).first.map { $0.trimmingCharacters(in: .whitespaces) }
-        }
-    }
-
-    private struct NamedVersion: Decodable { var version: String }
-
-    /// The string of the first line such as `let version = "1.2.0"`.
-    private static func assignedVersion(in text: String) -> String? {
-        for line in text.split(whereSeparator: \.isNewline) {
-            let line = line.trimmingCharacters(in: .whitespaces)
-            guard !line.hasPrefix("//"), !line.hasPrefix("#"),
-                let match = line.firstMatch(of: /\b[vV]ersion\s*(?::\s*String\s*)?=\s*"([^"\\]+)"/)
-            else { continue }
-            return String(match.output.1)
-        }
-        return nil
-    }
-
-    private static func plistVersion(in data: Data) -> String? {
-        let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
-        let version = list?["CFBundleShortVersionString"] as? String
-        // Xcode fills in such a variable; the project file has its value.
-        return version?.contains("$(") == true ? nil : version
     }
 }
 

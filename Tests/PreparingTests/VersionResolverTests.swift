@@ -12,7 +12,26 @@ struct VersionResolverTests {
     @Test(arguments: [
         ("Package.swift", "let package = 1\n// let version = \"9\"\nlet version = \"1.2.0\"\n", "1.2.0"),
         ("Sources/V.swift", "    public static let version: String = \"0.3\"\n", "0.3"),
+        ("V.swift", "enum Key: String {\n    case version = \"v\"\n}\nlet version: StaticString = \"0.3\"\n", "0.3"),
         ("Cargo.toml", "[package]\nname = \"x\"\nversion = \"4.5.6\"\n", "4.5.6"),
+        (
+            "Cargo.toml",
+            "[workspace.dependencies]\nserde = { version = \"1.0.200\" }\n[workspace.package] # all\nversion = '0.3.0'\n",
+            "0.3.0"
+        ),
+        (
+            "Cargo.toml",
+            "[workspace.package]\nversion = \"9\"\n[package]\nrust-version = \"1.75\"\nversion = \"0.4.0\" # x\n", "0.4.0"
+        ),
+        ("Cargo.toml", "[dependencies.serde]\r\nversion = \"1\"\r\n[ package ]\r\n\"version\" = \"2.0\"\r\n", "2.0"),
+        ("Cargo.toml", "[workspace]\npackage.version = \"0.5\"\n[[bin]]\nversion = \"1\"\n", "0.5"),
+        (
+            "pyproject.toml",
+            "[tool.ruff]\ntarget-version = \"py311\"\n[project]\ndescription = \"\"\"\nversion = \"8\"\n\"\"\"\nversion = \"1.1\"\n",
+            "1.1"
+        ),
+        ("pyproject.toml", "[tool.black]\nversion = \"2\"\n[tool.poetry]\nversion = \"1.2\"\n", "1.2"),
+        ("gleam.toml", "name = \"x\"\nversion = \"1.3.0\"\n[dependencies]\nx = \"1\"\n", "1.3.0"),
         ("package.json", "{\"name\": \"x\", \"version\": \"7.0.1\"}", "7.0.1"),
         (
             "Info.plist",
@@ -22,7 +41,7 @@ struct VersionResolverTests {
         ("VERSION", "  3.1 \nmore\n", "3.1"),
     ])
     func `a file's version is found`(name: String, text: String, version: String) {
-        #expect(VersionResolver.version(in: Array(text.utf8), named: name) == version)
+        #expect(VersionFile.version(in: Array(text.utf8), named: name) == version)
     }
 
     @Test(arguments: [
@@ -31,10 +50,13 @@ struct VersionResolverTests {
             "Info.plist",
             "<plist version=\"1.0\"><dict><key>CFBundleShortVersionString</key><string>$(MARKETING_VERSION)</string></dict></plist>"
         ),
-        ("VERSION", ""),
+        ("VERSION", ""), ("V.swift", "case version = \"v\"\n"), ("Cargo.toml", "[package]\nversion.workspace = true\n"),
+        ("Cargo.toml", "[package]\nrust-version = \"1.75\"\n[dependencies]\nserde = { version = \"1\" }\n"),
+        ("Cargo.toml", "[[package]]\nversion = \"1\"\n[dependencies.serde]\nversion = \"1.0\"\n"),
+        ("pyproject.toml", "[project]\ndynamic = [\"version\"]\n[tool.mypy]\npython_version = \"3.11\"\n"),
     ])
     func `a file without a version has none`(name: String, text: String) {
-        #expect(VersionResolver.version(in: Array(text.utf8), named: name) == nil)
+        #expect(VersionFile.version(in: Array(text.utf8), named: name) == nil)
     }
 
     @Test func `the build number counts the first parents, and rules that give no version are refused`() async throws {

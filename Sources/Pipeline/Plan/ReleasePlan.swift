@@ -60,7 +60,8 @@ public enum VersionRule: Sendable, Equatable, Codable {
     /// The tag that started the run, without the prefix: `v1.2.0` is 1.2.0. A tag without the prefix ends the run; an
     /// empty prefix takes tags such as `1.2.0`.
     case tag(prefix: String = "v")
-    /// A file of the repository: in a Swift or TOML file the first line with `version = "…"`, in a property list
+    /// A file of the repository: in a Swift file the first `let version = "…"`, in a TOML file `version` of `[package]`,
+    /// `[project]`, `[tool.poetry]` or `[workspace.package]`, else before all tables, in a property list
     /// `CFBundleShortVersionString`, in a JSON file `version`; of any other file the first line. A `v` before a digit is
     /// dropped.
     case file(String)
