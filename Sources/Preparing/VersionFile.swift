@@ -3,12 +3,15 @@ import Foundation
 /// Reads the version of a product in the file that names it.
 enum VersionFile {
     /// The version in a file with this path; nil if it names none.
-    static func version(in bytes: [UInt8], named path: String) -> String? {
+    ///
+    /// - Throws: ``VersionProblem`` if it names several, or leaves it to another file.
+    static func version(in bytes: [UInt8], named path: String) throws -> String? {
         let text = String(decoding: bytes, as: UTF8.self)
         switch path.split(separator: ".").last {
         case "swift": return declaredVersion(in: text)
         case "toml": return tableVersion(in: text)
-        case "plist": return plistVersion(in: Data(bytes))
+        case "plist": return try plistVersion(in: Data(bytes), named: path)
+        case "pbxproj", "xcconfig": return try settingVersion(in: text, named: path)
         case "json": return (try? JSONDecoder().decode(NamedVersion.self, from: Data(bytes)))?.version
         default:
             return text.split(whereSeparator: \.isNewline).first.map { $0.trimmingCharacters(in: .whitespaces) }
@@ -51,10 +54,41 @@ enum VersionFile {
         return tables.lazy.compactMap { found[$0.isEmpty ? "version" : "\($0).version"] }.first
     }
 
-    private static func plistVersion(in data: Data) -> String? {
+    /// The value of `MARKETING_VERSION` in a file with settings of Xcode.
+    private static func settingVersion(in text: String, named path: String) throws -> String? {
+        var values: [String] = []
+        for line in text.split(whereSeparator: \.isNewline) {
+            // As in MARKETING_VERSION[sdk=macosx*] = 1.4 // of all targets
+            let setting = line.prefixMatch(of: /\s*"?MARKETING_VERSION(?:\[[^\]]*\])*"?\s*=\s*"?((?:(?!\/\/)[^";])*)/)
+            guard let value = setting?.1.trimmingCharacters(in: .whitespaces), !value.isEmpty, !values.contains(value)
+            else { continue }
+            values.append(value)
+        }
+        guard values.count < 2 else {
+            throw VersionProblem(
+                "\(path) has several values of MARKETING_VERSION, \(values.prefix(5).joined(separator: " and ").prefix(100)): "
+                    + "write the same for all targets and configurations")
+        }
+        if let value = values.first, isFilledIn(value) {
+            throw VersionProblem(
+                "MARKETING_VERSION in \(path) is made of another setting, \(value.prefix(100)): name the file that has "
+                    + "its value")
+        }
+        return values.first
+    }
+
+    /// Whether Xcode fills in a value.
+    private static func isFilledIn(_ value: String) -> Bool { value.contains("$(") || value.contains("${") }
+
+    private static func plistVersion(in data: Data, named path: String) throws -> String? {
         let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
         let version = list?["CFBundleShortVersionString"] as? String
-        // Xcode fills in such a variable; the project file has its value.
-        return version?.contains("$(") == true ? nil : version
+        if let version, isFilledIn(version) {
+            throw VersionProblem(
+                "CFBundleShortVersionString in \(path) is \(version.prefix(100)), which Xcode fills in: name the project "
+                    + "file or the .xcconfig file that has MARKETING_VERSION, as in "
+                    + ".file(\"App.xcodeproj/project.pbxproj\")")
+        }
+        return version
     }
 }

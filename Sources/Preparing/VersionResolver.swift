@@ -66,14 +66,15 @@ package struct VersionResolver {
         if try repository.entry(path, at: commit)?.kind == .symlink {
             throw VersionProblem("\(path) is a link, whose target could be anywhere: name the file itself")
         }
-        guard let bytes = try repository.smallFile(path, at: commit, atMost: 1 << 20) else {
+        guard let bytes = try repository.smallFile(path, at: commit, atMost: 16 << 20) else {
             throw VersionProblem("the version comes from \(path), which commit \(commit.hex.prefix(10)) does not have")
         }
-        guard let found = VersionFile.version(in: bytes, named: path) else {
+        guard let found = try VersionFile.version(in: bytes, named: path) else {
             throw VersionProblem(
                 "\(path) names no version: a Swift file needs a line `let version = \"1.2.0\"`, a TOML file `version` in "
                     + "[package], [project], [tool.poetry] or [workspace.package], a property list "
-                    + "CFBundleShortVersionString, a JSON file \"version\", any other file the version in its first line")
+                    + "CFBundleShortVersionString, an Xcode project or .xcconfig file MARKETING_VERSION, a JSON file "
+                    + "\"version\", any other file the version in its first line")
         }
         return found
     }

@@ -21,7 +21,8 @@ struct VersionResolverTests {
         ),
         (
             "Cargo.toml",
-            "[workspace.package]\nversion = \"9\"\n[package]\nrust-version = \"1.75\"\nversion = \"0.4.0\" # x\n", "0.4.0"
+            "[workspace.package]\nversion = \"9\"\n[package]\nrust-version = \"1.75\"\nversion = \"0.4.0\" # x\n",
+            "0.4.0"
         ),
         ("Cargo.toml", "[dependencies.serde]\r\nversion = \"1\"\r\n[ package ]\r\n\"version\" = \"2.0\"\r\n", "2.0"),
         ("Cargo.toml", "[workspace]\npackage.version = \"0.5\"\n[[bin]]\nversion = \"1\"\n", "0.5"),
@@ -39,24 +40,39 @@ struct VersionResolverTests {
             "2.1"
         ),
         ("VERSION", "  3.1 \nmore\n", "3.1"),
+        (
+            "a.xcodeproj/project.pbxproj",
+            "// !$*UTF8*$!\n\t\t\t\tMARKETING_VERSION = 1.4;\n\t\t\t\t\"MARKETING_VERSION[sdk=macosx*]\" = \"1.4\";\n",
+            "1.4"
+        ),
+        ("Base.xcconfig", "MARKETING_VERSION = 1.4.2 // of all targets\r\nCURRENT_PROJECT_VERSION = 7\r\n", "1.4.2"),
     ])
-    func `a file's version is found`(name: String, text: String, version: String) {
-        #expect(VersionFile.version(in: Array(text.utf8), named: name) == version)
+    func `a file's version is found`(name: String, text: String, version: String) throws {
+        #expect(try VersionFile.version(in: Array(text.utf8), named: name) == version)
     }
 
     @Test(arguments: [
         ("Package.swift", "let platformVersion = \"1\"\n"), ("package.json", "{\"version\": 3}"), ("Info.plist", "x"),
-        (
-            "Info.plist",
-            "<plist version=\"1.0\"><dict><key>CFBundleShortVersionString</key><string>$(MARKETING_VERSION)</string></dict></plist>"
-        ),
+        ("a.xcconfig", "// MARKETING_VERSION = 1.0\nMY_MARKETING_VERSION = 1.0\nMARKETING_VERSION =\n"),
         ("VERSION", ""), ("V.swift", "case version = \"v\"\n"), ("Cargo.toml", "[package]\nversion.workspace = true\n"),
         ("Cargo.toml", "[package]\nrust-version = \"1.75\"\n[dependencies]\nserde = { version = \"1\" }\n"),
         ("Cargo.toml", "[[package]]\nversion = \"1\"\n[dependencies.serde]\nversion = \"1.0\"\n"),
         ("pyproject.toml", "[project]\ndynamic = [\"version\"]\n[tool.mypy]\npython_version = \"3.11\"\n"),
     ])
-    func `a file without a version has none`(name: String, text: String) {
-        #expect(VersionFile.version(in: Array(text.utf8), named: name) == nil)
+    func `a file without a version has none`(name: String, text: String) throws {
+        #expect(try VersionFile.version(in: Array(text.utf8), named: name) == nil)
+    }
+
+    @Test(arguments: [
+        (
+            "Info.plist",
+            "<plist version=\"1.0\"><dict><key>CFBundleShortVersionString</key><string>$(MARKETING_VERSION)</string></dict></plist>"
+        ),
+        ("a.xcodeproj/project.pbxproj", "\t\t\t\tMARKETING_VERSION = 1.4;\n\t\t\t\tMARKETING_VERSION = 1.0;\n"),
+        ("a.xcconfig", "MARKETING_VERSION = $(BASE).2\n"),
+    ])
+    func `a file that leaves the version open is a problem`(name: String, text: String) {
+        #expect(throws: VersionProblem.self) { try VersionFile.version(in: Array(text.utf8), named: name) }
     }
 
     @Test func `the build number counts the first parents, and rules that give no version are refused`() async throws {

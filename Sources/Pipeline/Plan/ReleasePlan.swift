@@ -62,8 +62,8 @@ public enum VersionRule: Sendable, Equatable, Codable {
     case tag(prefix: String = "v")
     /// A file of the repository: in a Swift file the first `let version = "…"`, in a TOML file `version` of `[package]`,
     /// `[project]`, `[tool.poetry]` or `[workspace.package]`, else before all tables, in a property list
-    /// `CFBundleShortVersionString`, in a JSON file `version`; of any other file the first line. A `v` before a digit is
-    /// dropped.
+    /// `CFBundleShortVersionString`, in a `project.pbxproj` or `.xcconfig` file `MARKETING_VERSION`, in a JSON file
+    /// `version`; of any other file the first line. A `v` before a digit is dropped.
     case file(String)
     /// A base and the build number: with `"1.4"` at the 812th commit, 1.4.812. Users of an app see 1.4 (812).
     case counted(String)
