@@ -150,6 +150,11 @@ import Testing
                 "create-keychain", "set-keychain-settings", "unlock-keychain", "import", "set-key-partition-list",
                 "list-keychains", "list-keychains", "find-identity", "delete-keychain",
             ])
+        // The .pkg of a Mac app is signed by productbuild.
+        let imported = try #require(calls.first { $0.hasPrefix("[security][import]") })
+        #expect(imported.hasSuffix("[-T][/usr/bin/productbuild][-T][/usr/bin/productsign]"))
+        let allowed = try #require(calls.first { $0.hasPrefix("[security][set-key-partition-list]") })
+        #expect(allowed.contains("[-S][apple-tool:,apple:,codesign:,productbuild:,productsign:][-s][-k]"))
         // The other keychains stay in the search list, also those with blanks, but not what a killed run has left.
         let list = try #require(calls.first { $0.hasPrefix("[security][list-keychains][-d][user][-s]") })
         #expect(

@@ -135,9 +135,11 @@ public struct XcodeSigning: Sendable, Equatable {
         security unlock-keychain -p "$keychain_password" "$keychain"
         tr -d '\\n' < "$\(StepVariable.secretFile(certificate))" | openssl base64 -d -A -out "$keychains/certificate.p12"
         security import "$keychains/certificate.p12" -k "$keychain" -f pkcs12 \\
-            -P "$(cat "$\(StepVariable.secretFile(password))")" -T /usr/bin/codesign -T /usr/bin/security
+            -P "$(cat "$\(StepVariable.secretFile(password))")" -T /usr/bin/codesign -T /usr/bin/security \\
+            -T /usr/bin/productbuild -T /usr/bin/productsign
         rm -f "$keychains/certificate.p12"
-        security set-key-partition-list -S apple-tool:,apple:,codesign: -s -k "$keychain_password" "$keychain" >/dev/null
+        security set-key-partition-list -S apple-tool:,apple:,codesign:,productbuild:,productsign: -s \\
+            -k "$keychain_password" "$keychain" >/dev/null
         lines=$(security list-keychains -d user | sed -e 's/^[[:space:]]*"//' -e 's/"$//' |
             while IFS= read -r one; do if [ -e "$one" ]; then printf '%s\\n' "$one"; fi; done)
         IFS='
