@@ -234,13 +234,24 @@ import Testing
     @Test(arguments: ExportOptions.Method.allCases)
     func `export options are a readable property list`(method: ExportOptions.Method) throws {
         var options = ExportOptions(method, team: "ABCDE12345", profiles: ["com.example.app": "A & B <C>"])
-        options.more["thinning"] = "<none>"
+        let name = "App"
+        options.more = [
+            "thinning": "<none>", "testFlightInternalTestingOnly": true, "count": 3, "teamID": "\(name)",
+            "manifest": ["appURL": "https://example.com/a?b&c", "displayImageURL": .string(name)],
+        ]
         let list = try PropertyListSerialization.propertyList(from: Data(options.plist.utf8), format: nil)
         let values = try #require(list as? [String: Any])
         #expect(values["method"] as? String == method.rawValue)
         #expect(values["signingStyle"] as? String == "manual")
         #expect((values["provisioningProfiles"] as? [String: String])?["com.example.app"] == "A & B <C>")
         #expect(values["thinning"] as? String == "<none>")
+        #expect(values["testFlightInternalTestingOnly"] as? Bool == true)
+        #expect(values["count"] as? Int == 3)
+        #expect(values["teamID"] as? String == "App")
+        #expect(
+            values["manifest"] as? [String: String] == [
+                "appURL": "https://example.com/a?b&c", "displayImageURL": "App",
+            ])
         #expect((values["manageAppVersionAndBuildNumber"] as? Bool) == (method == .appStoreConnect ? false : nil))
     }
 }

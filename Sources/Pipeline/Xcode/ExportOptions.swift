@@ -32,8 +32,8 @@ public struct ExportOptions: Sendable, Equatable {
     public var team: String
     /// The names or ids of profiles by bundle identifier; empty: Xcode chooses them.
     public var profiles: [String: String]
-    /// Further keys with their values.
-    public var more: [String: String] = [:]
+    /// Further keys with their values, as in `["testFlightInternalTestingOnly": true]`. They replace pipectl's own.
+    public var more: [String: Value] = [:]
 
     /// Options for one method and team.
     public init(_ method: Method, team: String, profiles: [String: String] = [:]) {
@@ -44,32 +44,62 @@ public struct ExportOptions: Sendable, Equatable {
 
     /// The property list.
     var plist: String {
-        var lines: [String] = []
-        func add(_ key: String, _ value: String) { lines.append("<key>\(key.inXML)</key>\(value)") }
-        func text(_ text: String) -> String { "<string>\(text.inXML)</string>" }
-        func list(_ values: [String: String]) -> String {
-            let entries = values.sorted { $0.key < $1.key }.map { "<key>\($0.key.inXML)</key>\(text($0.value))" }
-            return "<dict>\(entries.joined())</dict>"
-        }
-        add("method", text(method.rawValue))
-        add("teamID", text(team))
-        add("destination", text("export"))
-        add("signingStyle", text(profiles.isEmpty ? "automatic" : "manual"))
-        if !profiles.isEmpty { add("provisioningProfiles", list(profiles)) }
+        var values: [String: Value] = [
+            "method": .string(method.rawValue), "teamID": .string(team), "destination": "export",
+            "signingStyle": profiles.isEmpty ? "automatic" : "manual",
+        ]
+        if !profiles.isEmpty { values["provisioningProfiles"] = .dictionary(profiles.mapValues { .string($0) }) }
         if method == .appStoreConnect {
             // The build number is that of the release; Apple must not choose another one.
-            add("manageAppVersionAndBuildNumber", "<false/>")
-            add("uploadSymbols", "<true/>")
+            values["manageAppVersionAndBuildNumber"] = false
+            values["uploadSymbols"] = true
         }
-        for (key, value) in more.sorted(by: { $0.key < $1.key }) { add(key, text(value)) }
+        values.merge(more) { _, own in own }
         return """
             <?xml version="1.0" encoding="UTF-8"?>
             <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-            <plist version="1.0"><dict>
-            \(lines.joined(separator: "\n"))
-            </dict></plist>
+            <plist version="1.0">
+            \(Value.dictionary(values).xml)
+            </plist>
 
             """
+    }
+
+    /// A value of ``more``, as in `true`, `"text"` or `["appURL": "https://example.com/App.ipa"]`.
+    public enum Value: Sendable, Equatable, ExpressibleByStringInterpolation, ExpressibleByBooleanLiteral,
+        ExpressibleByIntegerLiteral, ExpressibleByDictionaryLiteral
+    {
+        /// A text.
+        case string(String)
+        /// Yes or no.
+        case bool(Bool)
+        /// A number.
+        case integer(Int)
+        /// Values by their keys.
+        case dictionary([String: Value])
+
+        /// A text.
+        public init(stringLiteral value: String) { self = .string(value) }
+        /// Yes or no.
+        public init(booleanLiteral value: Bool) { self = .bool(value) }
+        /// A number.
+        public init(integerLiteral value: Int) { self = .integer(value) }
+        /// Values by their keys; of several with one key the last one.
+        public init(dictionaryLiteral elements: (String, Value)...) {
+            self = .dictionary(Dictionary(elements) { _, last in last })
+        }
+
+        fileprivate var xml: String {
+            switch self {
+            case .string(let text): "<string>\(text.inXML)</string>"
+            case .bool(let value): value ? "<true/>" : "<false/>"
+            case .integer(let number): "<integer>\(number)</integer>"
+            case .dictionary(let values):
+                "<dict>"
+                    + values.sorted { $0.key < $1.key }.map { "<key>\($0.key.inXML)</key>\($0.value.xml)\n" }.joined()
+                    + "</dict>"
+            }
+        }
     }
 }
 
