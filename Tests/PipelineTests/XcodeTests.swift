@@ -167,6 +167,14 @@ import Testing
         #expect(build.hasSuffix("[MARKETING_VERSION=1.4][CURRENT_PROJECT_VERSION=812]"))
     }
 
+    @Test func `an individual key has no issuer`() throws {
+        let signing = XcodeSigning(
+            certificate: "APPLE_CERTIFICATE", password: "APPLE_PASSWORD",
+            provisioning: AppStoreKey("APPLE_KEY", id: "KEY"))
+        let line = try #require(try lines(app.archive(signing: signing), "xcodebuild").last)
+        #expect(line.contains("-authenticationKeyID KEY archive") && !line.contains("-authenticationKeyIssuerID"))
+    }
+
     @Test(.timeLimit(.minutes(1)), arguments: ["xcodebuild", "security"])
     func `the keychain is removed after a failure, too`(failing: String) throws {
         let done = try run(app.archive(signing: signing), failing: failing)
@@ -179,7 +187,8 @@ import Testing
     @Test(
         .timeLimit(.minutes(1)),
         arguments: [
-            (["Apple Development"], true), (["iPhone Developer"], true), (["Mac Developer", "Apple Distribution"], true),
+            (["Apple Development"], true), (["iPhone Developer"], true),
+            (["Mac Developer", "Apple Distribution"], true),
             (["Apple Distribution"], false), ([], false),
         ])
     func `an archive needs a development certificate before it asks Xcode`(names: [String], passes: Bool) throws {
@@ -201,7 +210,8 @@ import Testing
         .timeLimit(.minutes(1)),
         arguments: [
             (ExportOptions.Method.appStoreConnect, "Apple Distribution", true),
-            (.appStoreConnect, "3rd Party Mac Developer Application", true), (.appStoreConnect, "Apple Development", false),
+            (.appStoreConnect, "3rd Party Mac Developer Application", true),
+            (.appStoreConnect, "Apple Development", false),
             (.releaseTesting, "iPhone Distribution", true), (.releaseTesting, "Developer ID Application", false),
             (.enterprise, "iPhone Distribution", true), (.developerID, "Developer ID Application", true),
             (.developerID, "Apple Distribution", false), (.debugging, "Apple Development", true),

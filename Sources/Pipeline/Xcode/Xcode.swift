@@ -159,7 +159,8 @@ public struct Xcode: Sendable, Equatable {
             fi
             """
         return signing.step(
-            name, needs: needs, identities: signing.identities, "rm -rf \(Self.archive)\n\(versions)\n\(command.line) \"$@\"")
+            name, needs: needs, identities: signing.identities,
+            "rm -rf \(Self.archive)\n\(versions)\n\(command.line) \"$@\"")
     }
 
     /// Makes the file that is delivered of the archive, and packs its dSYMs.

@@ -4,11 +4,11 @@ public struct AppStoreKey: Sendable, Equatable {
     public var secret: String
     /// The key's id.
     public var id: String
-    /// The issuer's id.
-    public var issuer: String
+    /// The issuer's id; nil for an individual key.
+    public var issuer: String?
 
     /// The key in the secret `secret`.
-    public init(_ secret: String, id: String, issuer: String) {
+    public init(_ secret: String, id: String, issuer: String? = nil) {
         self.secret = secret
         self.id = id
         self.issuer = issuer
@@ -70,8 +70,8 @@ public struct XcodeSigning: Sendable, Equatable {
         return [
             .text("-allowProvisioningUpdates"), .text("-authenticationKeyPath"),
             .variable(StepVariable.secretFile(provisioning.secret)), .text("-authenticationKeyID"),
-            .text(provisioning.id), .text("-authenticationKeyIssuerID"), .text(provisioning.issuer),
-        ]
+            .text(provisioning.id),
+        ] + (provisioning.issuer.map { [.text("-authenticationKeyIssuerID"), .text($0)] } ?? [])
     }
 
     /// A step that runs `script` with the certificates in a keychain of its own.
