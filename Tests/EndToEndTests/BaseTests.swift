@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 
 /// What runs start from: warm workspaces of the target's own code, and nothing of another change.
+///
+/// A run leaves its snapshot after its verdict, so these tests wait until the daemon says that it has ended.
 struct BaseTests {
     /// Prints whether an earlier run has built, and what it sees; builds once.
     private static let check = """
@@ -27,23 +29,23 @@ struct BaseTests {
         try await bench.pipectl("logs", "\(id)").output
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a change starts from its target's snapshot and leaves none`() async throws {
         try await Bench.with(BaseTests.files) { bench in
             try await bench.withDaemon("--refresh") { daemon in
                 try await daemon.event(.baseline)
                 try await bench.change(1, ["other.txt": "first\n", "leaky": ""])
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.ended(1).verdict == .passed)
+                #expect(try await daemon.ended(1).verdict == .passed)
                 #expect(try await log(bench, 1).contains("cold"))
                 // Without a snapshot, the daemon makes one of the target in idle time.
-                #expect(try await bench.ended(2).verdict == .passed)
+                #expect(try await daemon.ended(2).verdict == .passed)
                 #expect(try await bench.report(1).base == nil)
                 #expect(try await bench.report(2).change == nil)
 
                 try await bench.change(2, ["shared.txt": "two\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.ended(3).verdict == .passed)
+                #expect(try await daemon.ended(3).verdict == .passed)
                 let text = try await log(bench, 3)
                 #expect(text.contains("warm by run 2") && text.contains("shared says two"), "\(text)")
                 #expect(!text.contains("M shared.txt"), "the index is the tested commit's: \(text)")
@@ -54,17 +56,17 @@ struct BaseTests {
                 // When the target moves, its own run makes a new snapshot over the old one.
                 try await bench.commit(["other.txt": "main\n"], "Main")
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.ended(4).verdict == .passed)
+                #expect(try await daemon.ended(4).verdict == .passed)
                 #expect(try await bench.report(4).base?.run == 2)
                 try await bench.change(3, ["new/file.txt": "new\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.ended(5).verdict == .passed)
+                #expect(try await daemon.ended(5).verdict == .passed)
                 #expect(try await bench.report(5).base?.run == 4)
             }
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a run that waits for approval does not prevent a warm-up run`() async throws {
         let files = [
             "workflows/x.swift": """
@@ -81,8 +83,9 @@ struct BaseTests {
                 try await daemon.event(.baseline)
                 try await bench.commit(["b.txt": "b\n"], "Main")
                 _ = try await bench.pipectl("notify")
-                let own = try await bench.ended(1)
-                #expect(own.verdict == .passed && own.upkeep == .warmUp)
+                #expect(try await daemon.ended(1).verdict == .passed)
+                #expect(try await bench.run(1).upkeep == .warmUp)
+                try await daemon.event(.stepNeedsApproval, run: 2)
                 let held = try await bench.pipectl("show", "2").output
                 #expect(held.contains("pipectl approve 2"), "\(held)")
                 #expect(await daemon.stop() == 0)
@@ -90,7 +93,7 @@ struct BaseTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a branch that passes warm and fails fresh gets a finding`() async throws {
         try await Bench.with([:]) { bench in
             // Simulates a forgotten build product: in a fresh workspace it fails as soon as `fail` exists.
@@ -101,32 +104,30 @@ struct BaseTests {
                 try await daemon.event(.baseline)
                 try await bench.change(1, ["a.txt": "b\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.ended(2).verdict == .passed)
+                #expect(try await daemon.ended(2).verdict == .passed)
                 try await bench.commit(["b.txt": "b\n"], "Main")
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.ended(3).verdict == .passed)
+                #expect(try await daemon.ended(3).verdict == .passed)
                 #expect(try await bench.report(3).base?.run == 2)
                 // Its workspace is kept after its verdict.
                 #expect(await daemon.stop() == 0)
             }
             try Data().write(to: URL(fileURLWithPath: "\(bench.meet)/fail"))
             try await bench.withDaemon("--refresh", "--clean-room", "0.0003") { daemon in
-                let clean = try await bench.ended(4)
-                #expect(clean.verdict == .failed)
+                #expect(try await daemon.ended(4).verdict == .failed)
                 let found = try await bench.report(4)
                 #expect(found.base == nil)
                 let finding = try #require(found.findings.first { $0.rule == "warm-differs" })
                 #expect(finding.message.contains("run 3 passed with the same tree"))
-                #expect(try await daemon.ended(4).verdict == .failed)
                 try await bench.change(2, ["a.txt": "c\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.ended(5).verdict == .failed, "no warm workspace hides it any more")
+                #expect(try await daemon.ended(5).verdict == .failed, "no warm workspace hides it any more")
             }
         }
     }
 
     /// Otherwise every run would start from such a snapshot until the code changes.
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `merged code that fails warm is tested in a fresh workspace`() async throws {
         try await Bench.with(
             Workflows.test(
@@ -138,11 +139,11 @@ struct BaseTests {
                 for (run, verdict) in [(RunID(1), Verdict.passed), (2, .failed)] {
                     try await bench.commit(["other.txt": "\(run)\n"], "Main")
                     _ = try await bench.pipectl("notify")
-                    #expect(try await bench.ended(run).verdict == verdict)
+                    #expect(try await daemon.ended(run).verdict == verdict)
                     #expect(try await bench.report(run).base?.run == (run == 1 ? nil : 1))
                 }
-                let clean = try await bench.ended(3)
-                #expect(clean.verdict == .passed && clean.upkeep == .cleanBuild)
+                #expect(try await daemon.ended(3).verdict == .passed)
+                #expect(try await bench.run(3).upkeep == .cleanBuild)
                 let found = try await bench.report(3).findings.filter { $0.rule == "warm-differs" }
                 #expect(found.count == 1 && found.first?.message.contains("run 2 failed with the same tree") == true)
                 #expect(found.first?.message.contains("Removed 1 warm workspace of test on main") == true)
@@ -151,7 +152,7 @@ struct BaseTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a release starts fresh, and a workflow for changes and branches leaves a snapshot`() async throws {
         let source = """
             import Pipeline
@@ -171,7 +172,7 @@ struct BaseTests {
                 for (number, runs) in [(1, [1, 2]), (2, [3, 4])] {
                     try await bench.commit(["a.txt": "\(number)\n"], "Merge \(number)")
                     _ = try await bench.pipectl("notify")
-                    for run in runs { #expect(try await bench.ended(RunID(run)).verdict == .passed) }
+                    for run in runs { #expect(try await daemon.ended(RunID(run)).verdict == .passed) }
                 }
                 let reports = try await [bench.report(3), bench.report(4)]
                 let test = try #require(reports.first { $0.workflow == "test" })
@@ -184,14 +185,14 @@ struct BaseTests {
     }
 
     /// A standby sandbox shows the folder that existed before the layers were tried.
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a damaged snapshot is dropped and its run gets a checkout`() async throws {
         try await Bench.with(BaseTests.files) { bench in
             try await bench.withDaemon("--refresh") { daemon in
                 try await daemon.event(.baseline)
                 try await bench.change(1, ["other.txt": "1\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.ended(2).verdict == .passed)
+                #expect(try await daemon.ended(2).verdict == .passed)
                 // The first run that falls back leaves a standby sandbox, with which the second would start.
                 for number in [2, 3] {
                     let bases = "\(bench.home)/bases"
@@ -200,7 +201,7 @@ struct BaseTests {
                     }
                     try await bench.change(number, ["other.txt": "\(number)\n"])
                     _ = try await bench.pipectl("notify")
-                    #expect(try await bench.ended(RunID(number + 1)).verdict == .passed)
+                    #expect(try await daemon.ended(RunID(number + 1)).verdict == .passed)
                     #expect(try await log(bench, RunID(number + 1)).contains("cold"))
                 }
                 try await daemon.event(.snapshotUnusable, run: 3)
@@ -208,7 +209,7 @@ struct BaseTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a snapshot of code that the branch was moved back from is not used`() async throws {
         let source = """
             import Pipeline
@@ -224,10 +225,10 @@ struct BaseTests {
                 try await daemon.event(.baseline)
                 let good = try await bench.commit(["a.txt": "better\n"], "Better")
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.ended(1).verdict == .passed)
+                #expect(try await daemon.ended(1).verdict == .passed)
                 try await bench.commit(["a.txt": "bad\n"], "Bad")
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.ended(2).verdict == .passed)
+                #expect(try await daemon.ended(2).verdict == .passed)
                 #expect(try await bench.report(2).base?.run == 1)
                 _ = try await bench.git(["reset", "-q", "--hard", good])
                 try await bench.change(1, ["b.txt": "b\n"])
@@ -240,6 +241,8 @@ struct BaseTests {
                 let next = try await bench.commit(["a.txt": "next\n"], "Next")
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.pipectl("wait", next).output.contains("passed"))
+                let own = try #require(try await bench.runs().first { $0.head == next })
+                try await daemon.ended(own.id)
                 try await bench.change(2, ["c.txt": "c\n"])
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.pipectl("wait", "#2").output.contains("passed"))
@@ -250,7 +253,7 @@ struct BaseTests {
     }
 
     /// The merged run leaves no products, and the snapshot of the commit before gets no newer by itself.
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a proved run of the branch leaves a snapshot as well`() async throws {
         let source = """
             import Pipeline
@@ -266,61 +269,61 @@ struct BaseTests {
                 try await daemon.event(.baseline)
                 try await bench.commit(["src/a.txt": "b\n"], "Code")
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.ended(1).verdict == .passed)
+                #expect(try await daemon.ended(1).verdict == .passed)
                 let head = try await bench.commit(["docs.txt": "b\n"], "Documentation")
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.ended(2).verdict == .passed)
-                #expect(try await bench.ended(3).verdict == .passed)
+                #expect(try await daemon.ended(2).verdict == .passed)
+                #expect(try await daemon.ended(3).verdict == .passed)
                 #expect(try await bench.report(3).base?.run == 1, "the box's own run of it is over the first")
                 try await bench.change(1, ["src/a.txt": "c\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.ended(4).verdict == .passed)
+                #expect(try await daemon.ended(4).verdict == .passed)
                 #expect(try await bench.report(4).base?.commit == head)
             }
         }
     }
 
     /// Its run is not the first of its commit, and no merge requested it.
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a missing snapshot is made again`() async throws {
         try await Bench.with(BaseTests.files) { bench in
             try await bench.withDaemon("--refresh") { daemon in
                 try await daemon.event(.baseline)
                 try await bench.change(1, ["other.txt": "1\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.ended(2).verdict == .passed)
+                #expect(try await daemon.ended(2).verdict == .passed)
             }
             try FileManager.default.removeItem(atPath: "\(bench.home)/bases")
-            try await bench.withDaemon("--refresh") { _ in
+            try await bench.withDaemon("--refresh") { daemon in
                 try await bench.change(2, ["other.txt": "2\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.ended(3).verdict == .passed)
+                #expect(try await daemon.ended(3).verdict == .passed)
                 #expect(try await log(bench, 3).contains("cold"))
-                #expect(try await bench.ended(4).verdict == .passed)
+                #expect(try await daemon.ended(4).verdict == .passed)
                 #expect(try await bench.report(4).change == nil)
                 try await bench.change(3, ["other.txt": "3\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.ended(5).verdict == .passed)
+                #expect(try await daemon.ended(5).verdict == .passed)
                 #expect(try await bench.report(5).base?.run == 4)
                 #expect(try await bench.runs().count == 5)
             }
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `without space for snapshots every run starts fresh`() async throws {
         try await Bench.with(BaseTests.files) { bench in
             try await bench.withDaemon("--refresh", "--base-limit", "0") { daemon in
                 try await daemon.event(.baseline)
                 try await bench.change(1, ["other.txt": "1\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.ended(1).verdict == .passed)
+                #expect(try await daemon.ended(1).verdict == .passed)
                 // Without a run of the target the change could not be compared with it. It leaves no snapshot either.
-                #expect(try await bench.ended(2).verdict == .passed)
+                #expect(try await daemon.ended(2).verdict == .passed)
                 #expect(try await bench.report(2).change == nil)
                 try await bench.change(2, ["other.txt": "2\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await bench.ended(3).verdict == .passed)
+                #expect(try await daemon.ended(3).verdict == .passed)
                 #expect(try await bench.report(3).comparison?.against == 2)
                 for run in 1...3 {
                     #expect(try await bench.report(RunID(run)).base == nil)

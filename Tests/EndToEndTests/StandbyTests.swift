@@ -7,7 +7,7 @@
     import Testing
 
     /// A standby sandbox works the same as one that is made for the run.
-    @Suite(.timeLimit(.minutes(4))) struct StandbyTests {
+    @Suite(.timeLimit(.minutes(8))) struct StandbyTests {
         /// Prints its workspace, its user and earlier files, and leaves a file everywhere.
         static let check = """
             grep ' /workspace ' /proc/self/mountinfo | sed -n 's|.*/workspaces/\\([^ ]*\\).*|place \\1|p'
@@ -80,9 +80,9 @@
                         _ = try await bench.pipectl("notify")
                         // After the first run the daemon makes a snapshot.
                         let id = RunID(number == 1 ? 1 : number + 1)
-                        #expect(try await bench.ended(id).verdict == .passed)
+                        #expect(try await daemon.ended(id).verdict == .passed)
                         #expect(try await bench.report(id).base?.run == (number == 1 ? nil : 2))
-                        if number == 1 { #expect(try await bench.ended(2).verdict == .passed) }
+                        if number == 1 { #expect(try await daemon.ended(2).verdict == .passed) }
                         let words = try await bench.pipectl("logs", "\(id)").output.split(separator: "\n")
                         let facts = words.map { $0.split(separator: " ", maxSplits: 1).map(String.init) }
                         found.append(Dictionary(facts.map { ($0[0], $0.count > 1 ? $0[1] : "") }) { $1 })
@@ -113,11 +113,11 @@
                     _ = try await bench.pipectl("logs", "1", "--follow")
                     // Its sandbox is the only one that can exist now.
                     #expect(
-                        try await bench.command(["sh", "-c", Self.until("test -n \"$one\""), bench.home]).code == 0)
+                        try await Self.becomes("test -n \"$one\"", bench))
                     daemon.child.signal(SIGKILL)
                     _ = await daemon.end()
                     #expect(
-                        try await bench.command(["sh", "-c", Self.until("test -z \"$one\""), bench.home]).code == 0)
+                        try await Self.becomes("test -z \"$one\"", bench))
                 }
             }
         }
@@ -129,24 +129,28 @@
                 try await bench.withDaemon("--slots", "2") { daemon in
                     for number in 1...2 { try await bench.change(number, ["own.txt": "\(number)\n"]) }
                     #expect(
-                        try await bench.command(["sh", "-c", Self.until("test \"$count\" -eq 4"), bench.home]).code == 0
+                        try await Self.becomes("test \"$count\" -eq 4", bench)
                     )
                     try Data().write(to: URL(fileURLWithPath: "\(bench.meet)/go"))
                     for number in 1...2 { _ = try await bench.pipectl("logs", "\(number)", "--follow") }
                     #expect(await daemon.stop() == 0)
                     #expect(
-                        try await bench.command(["sh", "-c", Self.until("test -z \"$one\""), bench.home]).code == 0)
+                        try await Self.becomes("test -z \"$one\"", bench))
                 }
             }
         }
 
-        /// Waits at most 20 s until the condition is true. It may use `$one`, the processes that see a standby sandbox
+        private static func becomes(_ condition: String, _ bench: Bench) async throws -> Bool {
+            try await bench.command(["sh", "-c", until(condition), bench.home], within: .seconds(600)).code == 0
+        }
+
+        /// Waits at most five minutes until the condition is true. It may use `$one`, the processes that see a standby sandbox
         /// of this bench, and `$count`, the number of workspaces that this bench's sandboxes show.
         private static func until(_ condition: String) -> String {
             """
             # As a path in its file system, which may be mounted below the root.
             places="$(basename "$(dirname "$0")")/$(basename "$0")/workspaces"
-            for turn in $(seq 200); do
+            for turn in $(seq 3000); do
                 one=$(grep -l "$places/standby-" /proc/[0-9]*/mountinfo 2>/dev/null)
                 count=$(grep -h -o "$places/[^ ]*" /proc/[0-9]*/mountinfo 2>/dev/null | sort -u | wc -l)
                 if \(condition); then exit 0; fi
