@@ -15,7 +15,7 @@
             @main struct Workflows: WorkflowSet { static let workflows = [test] }
             """
 
-        @Test(.timeLimit(.minutes(4)))
+        @Test(.timeLimit(.minutes(8)))
         func `a cache stays locked while a process of its writer may be alive`() async throws {
             let use =
                 "id -u; echo $PIPECTL_RUN >> ~/.cache/tools/who && echo kept || echo refused; cat ~/.cache/tools/who\n"
@@ -27,7 +27,7 @@
                     #!/bin/sh
                     case "$*" in *--die-with-parent*) exec bwrap "$@" ;; esac
                     bwrap "$@"
-                    if test -e \(plain.meet)/hangs; then exec sleep 300; fi
+                    if test -e \(plain.meet)/hangs; then exec sleep 1000; fi
 
                     """
                 try Data(script.utf8).write(to: URL(fileURLWithPath: bwrap))

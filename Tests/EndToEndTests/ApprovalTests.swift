@@ -33,7 +33,7 @@ struct ApprovalTests {
 
         """
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a run waits for approval across a restart and starts once approved`() async throws {
         try await Bench.with(["workflows/x.swift": Self.asking, "check.sh": "echo checked\n"]) { bench in
             try await bench.withDaemon { daemon in
@@ -91,7 +91,7 @@ struct ApprovalTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a step waits for approval without a slot while another run continues`() async throws {
         try await Bench.with(["workflows/x.swift": Self.gated, "check.sh": "echo checked\n"]) { bench in
             try await bench.withDaemon("--slots", "1") { daemon in
@@ -141,7 +141,7 @@ struct ApprovalTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a shutdown requeues a run that only waits for approval, and its answer stays valid`() async throws {
         try await Bench.with(["workflows/x.swift": Self.gated, "check.sh": "echo checked\n"]) { bench in
             try await bench.withDaemon { daemon in
@@ -163,7 +163,7 @@ struct ApprovalTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a killed daemon asks for the approval again`() async throws {
         try await Bench.with(["workflows/x.swift": Self.gated, "check.sh": "echo checked\n"]) { bench in
             try await bench.withDaemon { daemon in
@@ -182,7 +182,7 @@ struct ApprovalTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `watch --once does not wait for an approval`() async throws {
         try await Bench.with(["workflows/x.swift": Self.gated, "check.sh": "echo checked\n"]) { bench in
             _ = try await bench.look()

@@ -6,7 +6,7 @@ import Testing
 
 /// Every error names the next step and has the exit code that scripts rely on.
 struct BadInputTests {
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a repository without workflows is reported with the next step`() async throws {
         try await Bench.with(["README.md": "hello\n"]) { bench in
             for arguments in [["run", "test"], ["validate"], ["plan"]] {
@@ -22,7 +22,7 @@ struct BadInputTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `workflows that do not compile are reported with file and line`() async throws {
         try await Bench.with { bench in
             _ = try await bench.look()
@@ -41,7 +41,7 @@ struct BadInputTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `run shows the place at which workflows do not compile`() async throws {
         try await Bench.with { bench in
             try bench.write(["workflows/x.swift": "import Pipeline\n\nlet test = Workflow(nonsense)\n"])
@@ -68,7 +68,7 @@ struct BadInputTests {
         ),
     ]
 
-    @Test(.timeLimit(.minutes(3)), arguments: definitions)
+    @Test(.timeLimit(.minutes(6)), arguments: definitions)
     func `a definition that can't run ends as a definition error`(_ row: (name: String, steps: String, says: String))
         async throws
     {
@@ -82,7 +82,7 @@ struct BadInputTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `unknown names of runs, steps and workflows are errors with suggestions`() async throws {
         try await Bench.with { bench in
             for arguments in [["run", "tset"], ["plan", "tset"]] {
@@ -106,7 +106,7 @@ struct BadInputTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `repositories that can't be watched are refused with a reason`() async throws {
         try await Bench.with { bench in
             func refusal(_ path: String) async throws -> String {
@@ -126,7 +126,7 @@ struct BadInputTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `the report names a result file that is not XML and a missing artifact`() async throws {
         let steps = """
             Step("tests", run: "echo not xml > results.xml").testResults(.junit("results.xml"))
@@ -147,7 +147,7 @@ struct BadInputTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a truncated cached program is built again`() async throws {
         try await Bench.with { bench in
             #expect(try await bench.pipectl("run", "test").code == 0)

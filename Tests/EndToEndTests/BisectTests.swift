@@ -43,7 +43,7 @@ struct BisectTests {
         return try await bench.commit(files, "Landed \(number)")
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func `bisect names the change that broke the test`() async throws {
         try await Bench.with(Self.files()) { bench in
             #expect(try await bench.look().code == 0)
@@ -94,7 +94,7 @@ struct BisectTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func `a commit that can't be tested stays a suspect`() async throws {
         try await Bench.with(Self.files()) { bench in
             _ = try await bench.look()
@@ -115,7 +115,7 @@ struct BisectTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func `a failing target is bisected and the next report names the cause`() async throws {
         try await Bench.with(Self.files(".bisectsWhenRed()")) { bench in
             try await bench.withDaemon { daemon in
@@ -140,7 +140,7 @@ struct BisectTests {
 
     private func ended(_ bench: Bench, _ head: String) async throws -> RunID {
         var found: RunID?
-        try await eventually("the verdict of \(head)", within: .seconds(60)) {
+        try await eventually("the verdict of \(head)", within: .seconds(300)) {
             found = try await bench.runs().first { $0.head == head && $0.isArchived }?.id
             return found != nil
         }

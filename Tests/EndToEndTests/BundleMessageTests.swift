@@ -123,7 +123,7 @@ struct BundleMessageTests {
         ".gitignore": "out/\n",
     ]
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func `the first problem names the test, its place and the compared values`() async throws {
         try await Bench.with(Self.base) { bench in
             for (number, kind) in Self.kinds.enumerated() {

@@ -213,7 +213,7 @@ struct BundleTests {
         """,
     ]
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func `every kind of failure names its place`() async throws {
         try await Bench.with(Self.base) { bench in
             #expect(try await bench.pipectl("run", "test", "--ref", "main").code == 0)
@@ -266,7 +266,7 @@ struct BundleTests {
         #expect(text.utf8.count <= 16_384 && text.contains("run \(run)"), "\(kind.name)")
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(6)))
     func `a definition error names its line`() async throws {
         try await Bench.with(Self.base) { bench in
             _ = try await bench.look()
@@ -281,7 +281,7 @@ struct BundleTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(6)))
     func `the comparison separates new failures from those of the target`() async throws {
         func results(_ cases: [String: String]) -> String {
             let list = cases.sorted { $0.key < $1.key }.map { name, rest in
@@ -335,7 +335,7 @@ struct BundleTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(6)))
     func `findings of closures and SARIF files are in the bundle`() async throws {
         let steps = """
             Step("size") { step in
@@ -363,7 +363,7 @@ struct BundleTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(6)))
     func `a live run has a bundle, and the target is run for the comparison`() async throws {
         let steps = """
             Step("fails", run: "test ! -e broken || { echo 'a.c:7:1: error: so far'; exit 1; }")

@@ -15,7 +15,7 @@ import Testing
 struct ChangeTests {
     static let check = "Step(\"check\", run: \"sh check.sh\")"
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `two changes run at the same time in separate workspaces`() async throws {
         try await Bench.with(Workflows.test(Self.check, files: ["check.sh": ""])) { bench in
             for name in ["left", "right"] { try bench.meetingPoint(name) }
@@ -35,7 +35,7 @@ struct ChangeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `an interrupted release is not repeated`() async throws {
         let source = """
             import Pipeline
@@ -68,7 +68,7 @@ struct ChangeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a change is tested again when its target moves if the workflow says so`() async throws {
         let source = Workflows.source(Self.check).replacing(
             "}\n@main", with: "}.retestWhenTargetMoves()\n@main")
@@ -85,7 +85,7 @@ struct ChangeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `names and titles of a change never become shell code or markup`() async throws {
         let step = "Step(\"check\", run: \"printf '%s|%s' \\\"$PIPECTL_CHANGE\\\" \\\"$PIPECTL_CHANGE_TITLE\\\"\")"
         try await Bench.with(Workflows.test(step)) { bench in
@@ -111,7 +111,7 @@ struct ChangeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a remote is mirrored and its changes are tested`() async throws {
         try await Bench.with { bench in
             let url = "file://\(bench.repository)"

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct CloneTests {
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a clone is the repository that is watched`() async throws {
         let steps = #"Step("check", run: "sh check.sh && git cat-file -t HEAD")"#
         try await Bench.with(Workflows.test(steps, files: ["check.sh": "exit 0\n"])) { bench in
@@ -50,7 +50,7 @@ import Testing
             }
         }
     }
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `integrity in a clone goes by the watched repository`() async throws {
         try await Bench.with(IntegrityTests.files) { bench in
             try await bench.git(["branch", "-m", "main", "trunk"])

@@ -12,7 +12,7 @@ struct CollectTests {
         var stores: [Store]
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(6)))
     func `the store of a deleted clone goes, and only then`() async throws {
         try await Bench.with(["README.md": "hello\n"]) { bench in
             let names = ["repo.clone-0123456789ab.git", "repo.clone-ba9876543210.git"]

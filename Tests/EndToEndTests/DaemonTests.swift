@@ -13,7 +13,7 @@ import Testing
 
 /// The daemon while a run is live. Steps wait at named pipes until the test lets them continue.
 struct DaemonTests {
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a newer push supersedes a run, and SIGTERM lets the new run end`() async throws {
         try await Bench.with(Workflows.test("Step(\"check\", run: \"sh check.sh\")", files: ["check.sh": ""])) {
             bench in
@@ -51,7 +51,7 @@ struct DaemonTests {
     }
 
     /// Like systemd when it stops a scope, or a service without `KillMode=mixed`: it signals all processes at once.
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a step that the shutdown's signal ended does not fail its run`() async throws {
         let step = "Step(\"check\", run: \"sh check.sh\").neverProved()"
         try await Bench.with(Workflows.test(step, files: ["check.sh": ""])) { bench in
@@ -67,7 +67,7 @@ struct DaemonTests {
                 try await bench.change(1, ["check.sh": check])
                 try await bench.arrival(at: "started")
                 // The shell says that it is up before it becomes this process.
-                try await eventually("the signal for the step", within: .seconds(30)) {
+                try await eventually("the signal for the step") {
                     try await bench.command(["pkill", "-TERM", "-xf", "sleep \(number)"]).code == 0
                 }
                 daemon.child.signal(SIGTERM)
@@ -83,7 +83,7 @@ struct DaemonTests {
     }
 
     /// The shell and the daemon have different environments: here they find bubblewrap in different places.
-    @Test(.timeLimit(.minutes(3)), .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/bwrap")))
+    @Test(.timeLimit(.minutes(6)), .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/bwrap")))
     func `doctor reports the state of the running daemon`() async throws {
         try await Bench.with { plain in
             var bench = plain
@@ -105,7 +105,7 @@ struct DaemonTests {
 
     private struct Check: Decodable { var name: String, found: String, isGood: Bool }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `after kill -9 no process of the step lives, and the next start finishes the run`() async throws {
         let step = "Step(\"check\", run: \"sh check.sh\").neverProved()"
         try await Bench.with(Workflows.test(step, files: ["check.sh": ""])) { bench in
@@ -142,7 +142,7 @@ struct DaemonTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a run that a person cancels names the reason`() async throws {
         let step = "Step(\"check\", run: \"sh check.sh\")"
         try await Bench.with(Workflows.test(step, files: ["check.sh": ""])) { bench in
@@ -166,7 +166,7 @@ struct DaemonTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a run whose commit vanished before its start reports that`() async throws {
         let step = "Step(\"check\", run: \"sh check.sh\")"
         try await Bench.with(Workflows.test(step, files: ["check.sh": ""])) { bench in
@@ -191,7 +191,7 @@ struct DaemonTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `runs wait while the disk is nearly full, and status names the reason`() async throws {
         try await Bench.with { bench in
             try await bench.withDaemon("--minimum-free", "1000000000") { daemon in
@@ -209,7 +209,7 @@ struct DaemonTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a second daemon on the same state folder is refused`() async throws {
         try await Bench.with { bench in
             try await bench.withDaemon { daemon in
@@ -223,7 +223,7 @@ struct DaemonTests {
     }
 
     /// A foreground run owns the state for a while; a daemon that is started meanwhile waits.
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a daemon waits until a foreground run has ended`() async throws {
         try await Bench.with(["README.md": "begin\n"]) { bench in
             let step = "Step(\"one\", run: \"echo here > \(bench.meet)/begun; cat \(bench.meet)/go\")"

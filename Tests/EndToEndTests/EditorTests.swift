@@ -4,7 +4,7 @@ import Testing
 import TestSupport
 
 /// Completion and jump to definition in `workflows/`, with the language server that editors use.
-@Suite(.timeLimit(.minutes(5))) struct EditorTests {
+@Suite(.timeLimit(.minutes(10))) struct EditorTests {
     @Test func `the language server finds the Pipeline module`() async throws {
         try await Bench.with { bench in
             let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

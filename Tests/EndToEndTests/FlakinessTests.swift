@@ -53,7 +53,7 @@ struct FlakinessTests {
         Date(timeIntervalSinceNow: Double(days) * 86_400).formatted(.iso8601.year().month().day())
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a quarantine lasts until its date and appears in the report`() async throws {
         try await Bench.with { bench in
             func quarantine(_ days: Int) -> [String: String] {
@@ -87,7 +87,7 @@ struct FlakinessTests {
     }
 
     /// A test that passes on its second attempt is flaky. Once known as flaky, it gets two further attempts.
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a test that is known to be flaky gets further attempts`() async throws {
         try await Bench.with { bench in
             try await bench.commit(Self.files(bench, step: ".retryFailedTests(.names)"), "Tests")
@@ -108,7 +108,7 @@ struct FlakinessTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `failed tests of the branch are run again in idle time`() async throws {
         try await Bench.with { bench in
             try await bench.commit(Self.files(bench), "Tests")
@@ -144,7 +144,7 @@ struct FlakinessTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a flake probe gives way to a requested run`() async throws {
         try await Bench.with { bench in
             try await bench.commit(Self.files(bench), "Tests")
@@ -169,7 +169,7 @@ struct FlakinessTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a test that became slow is named, and one with varying times is not`() async throws {
         try await Bench.with { bench in
             try await bench.commit(Self.files(bench), "Tests")

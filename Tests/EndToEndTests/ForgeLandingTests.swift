@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Changes land through a forge, by commands in comments and by labels.
-@Suite(.timeLimit(.minutes(4))) struct ForgeLandingTests {
+@Suite(.timeLimit(.minutes(8))) struct ForgeLandingTests {
     /// What `pipectl queue --json` prints, as far as it is looked at.
     private struct Queue: Decodable {
         struct Entry: Decodable {
@@ -55,7 +55,7 @@ import Testing
     @discardableResult
     private func wait(_ bench: Bench, until isMet: (Queue) -> Bool) async throws -> Queue {
         var found: Queue?
-        try await eventually("the queue", within: .seconds(60)) {
+        try await eventually("the queue") {
             // A daemon that was just killed may have taken the connection.
             found = try? await queues(bench).first { $0.branch == "main" }
             return found.map(isMet) ?? false
@@ -138,7 +138,7 @@ import Testing
                 {
                     #expect(trees.contains(try await bench.git(["rev-parse", "\(commit)^{tree}"])))
                 }
-                try await eventually("the releases", within: .seconds(60)) {
+                try await eventually("the releases") {
                     try await bench.runs().count { $0.workflow == "release" && $0.verdict == .passed } == 2
                 }
                 #expect(daemon.events(.landedUntested).isEmpty)
@@ -172,7 +172,7 @@ import Testing
                 #expect(try await bench.git(["ls-tree", "--name-only", "main"]).contains("other.txt"))
                 try await daemon.event(.landedUntested)
                 // The release waits for nothing.
-                try await eventually("the release", within: .seconds(60)) {
+                try await eventually("the release") {
                     try await bench.runs().contains { $0.workflow == "release" && $0.verdict == .passed }
                 }
                 #expect(await daemon.stop() == 0)
@@ -335,7 +335,7 @@ import Testing
                 try await open(1, "a.txt", bench, hosted)
                 try await open(2, "a.txt", bench, hosted)
                 try await open(3, "c.txt", bench, hosted)
-                try await eventually("both comments", within: .seconds(60)) {
+                try await eventually("both comments") {
                     comment(1).contains("change `2`: `a.txt`") && comment(2).contains("change `1`: `a.txt`")
                 }
                 try await land(bench, "3")
@@ -350,7 +350,7 @@ import Testing
                 hosted.change(2) { $0.head = mended }
                 _ = try await bench.pipectl("notify")
                 // The hidden mark and one line.
-                try await eventually("the comments without conflict", within: .seconds(60)) {
+                try await eventually("the comments without conflict") {
                     comment(1).split(separator: "\n").count == 2 && comment(2).split(separator: "\n").count == 2
                 }
                 #expect(comment(3).isEmpty, "no comment is made for a place")

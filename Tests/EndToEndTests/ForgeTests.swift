@@ -126,7 +126,7 @@ import Testing
             "forge", "connect", "\(forge.url)/octo/hello", "--kind", "gitea", "--token-file", file)
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a failing change has a status and a comment, which is one line once it is mended`() async throws {
         let shown = Shown()
         let forge = try await ForgeDouble { shown.answer($0) }
@@ -168,7 +168,7 @@ import Testing
         try await forge.close()
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a forge that can't say who pushed a change is asked with pauses, and the run needs approval`() async throws {
         let shown = Shown()
         // Its list of changes fails, too.
@@ -192,7 +192,7 @@ import Testing
         try await forge.close()
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a token that the forge refuses connects nothing and is not shown`() async throws {
         let shown = Shown()
         let forge = try await ForgeDouble { shown.answer($0) }

@@ -94,7 +94,7 @@ final class HostedGitea: Sendable {
         let code = HMAC<SHA256>.authenticationCode(for: Data(body.utf8), using: SymmetricKey(data: Data(secret.utf8)))
         let hex = code.map { String(format: "%02x", $0) }.joined()
         return try await bench.command([
-            "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "--max-time", "20", "--data-binary", body, "-H",
+            "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "--max-time", "120", "--data-binary", body, "-H",
             "content-type: application/json", "-H", "x-gitea-signature: \(hex)", url,
         ]).text
     }

@@ -53,7 +53,7 @@ struct IndexDamageTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)), arguments: Damage.allCases)
+    @Test(.timeLimit(.minutes(6)), arguments: Damage.allCases)
     func `a damaged index is refused and rebuilt from the archive`(_ how: Damage) async throws {
         try await Bench.with { bench in
             try await tested(bench, keepCopy: false)
@@ -78,7 +78,7 @@ struct IndexDamageTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)), arguments: [Damage.flipped, .gone])
+    @Test(.timeLimit(.minutes(6)), arguments: [Damage.flipped, .gone])
     func `archive restore brings the daily copy back`(_ how: Damage) async throws {
         try await Bench.with { bench in
             try await tested(bench, keepCopy: true)
@@ -96,7 +96,7 @@ struct IndexDamageTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a lost write-ahead log loses only its tail, and nothing is tested twice`() async throws {
         try await Bench.with { bench in
             try await tested(bench, keepCopy: true)
@@ -120,7 +120,7 @@ struct IndexDamageTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `doctor shows the age of the copy`() async throws {
         try await Bench.with { bench in
             #expect(try await bench.pipectl("doctor").output.contains("copy of the index: none yet"))

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `pipectl init` in a repository, up to the end of the first run.
-@Suite(.timeLimit(.minutes(3))) struct InitTests {
+@Suite(.timeLimit(.minutes(6))) struct InitTests {
     @Test func `the first run tests, and Git ignores the editor's file`() async throws {
         try await Bench.with(["Makefile": "all:\n\ttrue\ncheck:\n\ttest -f passes\n", "passes": ""]) { bench in
             let begun = try await bench.pipectl("init")

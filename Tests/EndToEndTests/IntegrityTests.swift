@@ -31,7 +31,7 @@ struct IntegrityTests {
         "check.sh": check("adds", "sums"), "LICENSE": "free\n", "Sources/Sum.swift": "func adds() {}\n",
     ]
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a change that removes a test needs approval`() async throws {
         try await Bench.with(Self.files) { bench in
             try await bench.withDaemon { daemon in
@@ -89,7 +89,7 @@ struct IntegrityTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `an honest change and a failing change need no approval`() async throws {
         try await Bench.with(Self.files) { bench in
             try await bench.change(1, ["Tests/SumTests/SumTests.swift": Self.tests("adds", "sums", "more")])
@@ -110,7 +110,7 @@ struct IntegrityTests {
     }
 
     /// The sources are the same but other tests run, which only the results show.
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a test that is missing only in the results is found`() async throws {
         try await Bench.with(Self.files) { bench in
             let target = try await bench.pipectl("run", "test", "--ref", "main")
@@ -122,7 +122,7 @@ struct IntegrityTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `the integrity command reports the same breaches beforehand`() async throws {
         try await Bench.with(Self.files) { bench in
             try await bench.git(["checkout", "-q", "-b", "mine"])

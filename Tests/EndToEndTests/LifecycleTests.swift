@@ -8,7 +8,7 @@ import Testing
 struct LifecycleTests {
     static let check = "Step(\"check\", run: \"sh check.sh\").neverProved()"
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `the report of a second attempt says that the first was interrupted`() async throws {
         try await Bench.with(Workflows.test(Self.check, files: ["check.sh": ""])) { bench in
             for name in ["started", "never"] { try bench.meetingPoint(name) }
@@ -30,7 +30,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a change whose branch is deleted by its merge counts as landed`() async throws {
         try await Bench.with { bench in
             _ = try await bench.look("--changes", "agent/*")
@@ -45,7 +45,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `status counts changes that conflict`() async throws {
         try await Bench.with { bench in
             try await bench.withDaemon { daemon in
@@ -62,7 +62,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a change is tested once the definition of its target is corrected`() async throws {
         try await Bench.with(Workflows.test(Self.check, files: ["check.sh": ""])) { bench in
             _ = try await bench.look()
@@ -78,7 +78,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `every command exits with the same code for wrong usage`() async throws {
         try await Bench.with { bench in
             _ = try await bench.look()

@@ -17,7 +17,7 @@ import Testing
             Step("modest", run: "echo fine").limits(.memory(.mebibytes(64)), .processes(20), .output(.mebibytes(5)))
         """
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a limit that a step reaches is the reason for its failure`() async throws {
         try await Bench.with(Workflows.test(Self.steps)) { bench in
             #expect(try await bench.pipectl("run", "test", "--minimum-free", "0").code == 1)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `the limits of a run apply to all its steps together`() async throws {
         let steps = "for name in [\"a\", \"b\"] { Step(name, run: \"yes | head -c 8M\") }"
         try await Bench.with(Workflows.test(steps)) { bench in
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `merged code writes a cache and a change only reads it`() async throws {
         let source = """
             import Pipeline

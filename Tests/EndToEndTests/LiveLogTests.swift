@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A log that a browser follows while its step runs, and where the page of a run is named.
-@Suite(.timeLimit(.minutes(3))) struct LiveLogTests {
+@Suite(.timeLimit(.minutes(6))) struct LiveLogTests {
     /// The step ends when its log was seen: a file says so.
     private static let workflow = Workflows.test(
         #"Step("unit", run: "sh check.sh").neverProved()"#,

@@ -7,7 +7,7 @@
     import Testing
 
     /// Sandboxes show mounts below their folders, and no other mounts of the machine.
-    @Suite(.timeLimit(.minutes(4)), .enabled(if: geteuid() == 0)) struct MountTests {
+    @Suite(.timeLimit(.minutes(8)), .enabled(if: geteuid() == 0)) struct MountTests {
         @Test func `a sandbox shows mounts below a readable folder, even later ones`() async throws {
             let step = "Step(\"look\", run: \"sh look.sh\")"
             try await Bench.with(Workflows.test(step)) { bench in

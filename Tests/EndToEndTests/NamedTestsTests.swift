@@ -48,7 +48,7 @@ struct NamedTestsTests {
             in: folder, within: .seconds(240))
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `the reproduce command of a failing test runs it alone in a clone`() async throws {
         try await Bench.with(Workflows.test(Self.steps, files: ["tests.sh": Self.script])) { bench in
             let clone = "\(bench.root)/clone"
@@ -87,7 +87,7 @@ struct NamedTestsTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a requested test that does not run fails the step with a reason`() async throws {
         try await Bench.with(Workflows.test(Self.steps, files: ["tests.sh": Self.script])) { bench in
             let missing = try await bench.pipectl("run", "test", "--tests", "S/three")
@@ -108,7 +108,7 @@ struct NamedTestsTests {
     }
 
     /// Other runs must not be compared with a target's run of some tests only.
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a run of some tests is compared with no other run`() async throws {
         try await Bench.with(Workflows.test(Self.steps, files: ["tests.sh": Self.script])) { bench in
             #expect(try await bench.pipectl("run", "test", "--ref", "main").code == 0)
@@ -196,7 +196,7 @@ struct NamedTestsTests {
     }
 
     @Test(
-        .timeLimit(.minutes(3)),
+        .timeLimit(.minutes(6)),
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/ctest"), "CTest is not installed"))
     func `tests of ctest are run by their names`() async throws {
         let files = [

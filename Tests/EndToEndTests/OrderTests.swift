@@ -37,7 +37,7 @@ struct OrderTests {
         return text + "</testsuite>"
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `a step that failed on a change starts first in the next run`() async throws {
         let clean = "cp good.xml results.xml\n"
         try await Bench.with([

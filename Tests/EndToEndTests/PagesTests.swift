@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The pages of the built binary, as a program of the same machine gets them.
-@Suite(.timeLimit(.minutes(3))) struct PagesTests {
+@Suite(.timeLimit(.minutes(6))) struct PagesTests {
     private static let workflow = Workflows.test(
         #"Step("unit", run: "sh check.sh").neverProved()"#, files: ["check.sh": "echo '<b>one</b>'; exit 1\n"])
 
@@ -15,7 +15,7 @@ import Testing
     private func get(_ url: String, _ bench: Bench, _ options: String...) async throws -> (status: String, body: String)
     {
         let answer = try await bench.command(
-            ["curl", "-s", "--max-time", "20", "-w", "\n%{http_code}"] + options + [url])
+            ["curl", "-s", "--max-time", "120", "-w", "\n%{http_code}"] + options + [url])
         let parts = answer.output.split(separator: "\n", omittingEmptySubsequences: false)
         return (String(parts.last ?? ""), parts.dropLast().joined(separator: "\n"))
     }

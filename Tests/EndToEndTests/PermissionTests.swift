@@ -13,7 +13,7 @@
             ls --color=auto -d .
             """
 
-        @Test(.timeLimit(.minutes(2)))
+        @Test(.timeLimit(.minutes(6)))
         func `only steps that declare a terminal get one`() async throws {
             let steps = """
                 Step("with", run: "sh check.sh").terminal()
@@ -38,7 +38,7 @@
 
         @Test(
             .enabled(if: UserNamespaces.arePossible, "the kernel lets nobody make user namespaces"),
-            .timeLimit(.minutes(2)))
+            .timeLimit(.minutes(6)))
         func `a nested sandbox needs its permission`() async throws {
             let steps = """
                 Step("allowed", run: "sh check.sh").allows(.nestedSandboxes)
@@ -65,7 +65,7 @@
             }
         }
 
-        @Test(.disabled(if: EscapeRoom.isFiltered, "calls are refused to the tests already"), .timeLimit(.minutes(2)))
+        @Test(.disabled(if: EscapeRoom.isFiltered, "calls are refused to the tests already"), .timeLimit(.minutes(6)))
         func `tracing needs its permission`() async throws {
             let steps = """
                 Step("allowed", run: "sh check.sh").allows(.tracing)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Proofs with the built binary: which steps run again, and which do not.
-@Suite(.timeLimit(.minutes(3))) struct ProofTests {
+@Suite(.timeLimit(.minutes(6))) struct ProofTests {
     /// `build` makes the files that `unit` needs; `all` reads the whole tree. Each run of a step leaves a line for the
     /// test.
     private static func files(_ meet: String, more: String = "") -> [String: String] {

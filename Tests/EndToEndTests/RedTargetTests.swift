@@ -33,7 +33,7 @@ struct RedTargetTests {
         ]
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `a docs-only change into a red main is told so, and no fixer begins`() async throws {
         try await Bench.with { bench in
             try await bench.commit(Self.files(bench), "Begin")

@@ -50,7 +50,7 @@ struct ReleaseCrashTests {
             .split(separator: "\n").count
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a step that may have acted is not repeated without a person`() async throws {
         try await Bench.with(Self.files) { bench in
             let wait = "echo up > \(bench.meet)/started; cat \(bench.meet)/never"
@@ -81,7 +81,7 @@ struct ReleaseCrashTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a release in which only idempotent steps had started runs again`() async throws {
         try await Bench.with(Self.files) { bench in
             let wait = "echo up > \(bench.meet)/started; cat \(bench.meet)/never"
@@ -102,7 +102,7 @@ struct ReleaseCrashTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `the report names a step that acted and whose result is unknown`() async throws {
         // The step has ended, but the daemon is stopped before it can record that, and then killed.
         try await Bench.with(Self.files) { bench in
@@ -131,7 +131,7 @@ struct ReleaseCrashTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `tests of changes record no intents`() async throws {
         try await Bench.with { bench in
             _ = try await bench.look()
@@ -147,7 +147,7 @@ struct ReleaseCrashTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a run during which the daemon crashed three times is not started again`() async throws {
         try await Bench.with(Workflows.test("Step(\"check\", run: \"sh check.sh\")", files: ["check.sh": ""])) {
             bench in

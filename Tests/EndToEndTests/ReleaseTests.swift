@@ -45,7 +45,7 @@ struct ReleaseTests {
         return try ArchiveJSON.decode(Detail.self, from: output).release
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `a merge becomes a signed release, whose notes a person edits before it is published`() async throws {
         try await Bench.with([:]) { bench in
             let target = "\(bench.meet)/published"
@@ -94,7 +94,7 @@ struct ReleaseTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `a release whose daemon is killed is made once`() async throws {
         try await Bench.with([:]) { bench in
             let target = "\(bench.meet)/published"
@@ -131,7 +131,7 @@ struct ReleaseTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a change that would be released is refused`() async throws {
         let workflows = """
             import Pipeline

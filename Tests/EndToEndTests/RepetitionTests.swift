@@ -23,7 +23,7 @@ struct RepetitionTests {
         try await bench.change(1, ["a.txt": "a\n"])
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `rerun --failed does not repeat passed steps and numbers the attempts`() async throws {
         try await Bench.with { bench in
             try await Self.commit(bench)
@@ -51,7 +51,7 @@ struct RepetitionTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `without the retained workspace all steps run and the report says why`() async throws {
         try await Bench.with { bench in
             try await Self.commit(bench)
@@ -72,7 +72,7 @@ struct RepetitionTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a setting limits the time of retention, and a passed run retains nothing`() async throws {
         try await Bench.with { bench in
             try await bench.change(1, ["check.sh": "echo x > made; exit 1\n"])
@@ -89,7 +89,7 @@ struct RepetitionTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `open shows the step's files and discards changes`() async throws {
         try await Bench.with { bench in
             try await Self.commit(bench)
@@ -120,7 +120,7 @@ struct RepetitionTests {
 
     #if os(Linux)
         /// script(1) gives it a terminal.
-        @Test(.timeLimit(.minutes(3)))
+        @Test(.timeLimit(.minutes(6)))
         func `open gives a shell with job control at a terminal`() async throws {
             try await Bench.with { bench in
                 try await Self.commit(bench)

@@ -8,7 +8,7 @@ import Testing
 struct ResultsTests {
     private struct Output: Decodable { var tests: [TestResult] }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(6)))
     func `tests of two files are two tests, told apart by file`() async throws {
         func report(_ say: String) -> String {
             "<testsuite name='s'><testcase classname='C' name='adds'>\(say)</testcase></testsuite>\n"

@@ -22,7 +22,7 @@ struct ReviewTests {
         try await bench.pipectl("run", "test", "--change", "\(number)").code
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `findings of a review gate the run, appear once and are tracked to their end`() async throws {
         try await Bench.with { bench in
             try await bench.commit(Self.files(bench), "Review")
@@ -79,7 +79,7 @@ struct ReviewTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a review without findings says so, and of many the most severe stay`() async throws {
         try await Bench.with { bench in
             try await bench.commit(Self.files(bench, ", maximum: 2"), "Review")
@@ -102,7 +102,7 @@ struct ReviewTests {
     }
 
     @Test(
-        .timeLimit(.minutes(3)),
+        .timeLimit(.minutes(6)),
         arguments: [
             ("it fails", "echo '{\"findings\": []}'; exit 3", "exit code 3"),
             ("it says nothing", "cat > /dev/null", "it gave no answer"),
@@ -132,7 +132,7 @@ struct ReviewTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `output of a reviewer reaches no terminal unescaped`() async throws {
         try await Bench.with { bench in
             try await bench.commit(Self.files(bench, ", gate: .warning"), "Review")

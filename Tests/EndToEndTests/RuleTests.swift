@@ -21,7 +21,7 @@ struct RuleTests {
     private static let rule =
         #"Rule("no networking in views", forbids: "URLSession|import Network", in: "Views/**", says: "docs/rules.md")"#
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a change that breaks a rule fails, and the finding cites the rule`() async throws {
         let files = [
             "workflows/x.swift": Self.definition(Self.rule),
@@ -53,7 +53,7 @@ struct RuleTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `validate says which rules can't be used or cited`() async throws {
         try await Bench.with(["workflows/x.swift": Self.definition(Self.rule), "docs/rules.md": "Be nice.\n"]) {
             bench in

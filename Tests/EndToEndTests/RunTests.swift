@@ -6,7 +6,7 @@ import Testing
 
 /// Commands that people use: run, rerun, logs, report.
 struct RunTests {
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `run tests the working tree with its uncommitted files`() async throws {
         try await Bench.with { bench in
             try bench.write(["check.sh": "echo changed; cat new.txt\n", "new.txt": "untracked\n"])
@@ -25,7 +25,7 @@ struct RunTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a change is run by hand and only its failed steps are repeated`() async throws {
         let steps = """
             Step("steady", run: "echo steady")
@@ -51,7 +51,7 @@ struct RunTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `reports and logs of an ended run can be printed`() async throws {
         try await Bench.with { bench in
             try await bench.change(1, ["check.sh": "echo one; echo two '<b>'; echo three; echo four; exit 3\n"])

@@ -8,7 +8,7 @@ import Results
 
     /// A daemon that can make no sandbox, and paths that a sandbox can't show.
     struct SandboxTests {
-        @Test(.timeLimit(.minutes(3)))
+        @Test(.timeLimit(.minutes(6)))
         func `without a sandbox a change is refused unless that is allowed`() async throws {
             try await Bench.with(Workflows.test("Step(\"check\", run: \"echo checked > ROOT/checked\")")) { plain in
                 var bench = plain
@@ -43,7 +43,7 @@ import Results
             }
         }
 
-        @Test(.timeLimit(.minutes(3)), arguments: ["--shared", "--readable", "--writable", "PIPECTL_HOME"])
+        @Test(.timeLimit(.minutes(6)), arguments: ["--shared", "--readable", "--writable", "PIPECTL_HOME"])
         func `a mount below a folder that steps write to is refused`(option: String) async throws {
             let place = "/var/tmp/pipectl-e\(UInt64.random(in: 0 ... .max))"
             try FileManager.default.createDirectory(
@@ -63,7 +63,7 @@ import Results
             }
         }
 
-        @Test(.timeLimit(.minutes(3)))
+        @Test(.timeLimit(.minutes(6)))
         func `a cache that can't be walked is emptied`() async throws {
             let source = """
                 import Pipeline

@@ -103,7 +103,7 @@ struct SecretsTests {
             ["sh", "-c", "f=$1; shift; exec \"$@\" < \"$f\"", "sh", file, Bench.pipectl, "secrets", "set"] + arguments)
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a merged run gets its secrets and they are stored nowhere`() async throws {
         try await Bench.with(SecretsTests.workflows) { bench in
             #expect(try await set(bench, SecretsTests.value + "\n", "TOKEN").code == 0)
@@ -137,7 +137,7 @@ struct SecretsTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a change gets no secrets and its report says so once`() async throws {
         try await Bench.with(SecretsTests.workflows) { bench in
             #expect(try await set(bench, SecretsTests.value, "TOKEN").code == 0)
@@ -155,7 +155,7 @@ struct SecretsTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a secret that is not set is an infrastructure failure`() async throws {
         let step = "Step(\"deploy\", run: \"echo deployed\").secrets(\"TOKEN\")"
         try await Bench.with(["workflows/x.swift": Workflows.source(step)]) { bench in
@@ -170,7 +170,7 @@ struct SecretsTests {
     }
 
     #if os(Linux)
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `a typed secret is stored and not shown`() async throws {
             try await Bench.with { bench in
                 // A line feed ends the value; the pasted text after it is discarded.
@@ -221,7 +221,7 @@ struct SecretsTests {
         }
     #endif
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `secrets are set, listed and removed and never shown`() async throws {
         try await Bench.with { bench in
             #expect(try await set(bench, "12345\n", "TOKEN").code == 2)

@@ -22,7 +22,7 @@ struct SettingsTests {
         return Dictionary(records.map { ($0.key, $0) }) { first, _ in first }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(6)))
     func `each value is shown with its source`() async throws {
         try await Bench.with { bench in
             var bench = bench
@@ -42,7 +42,7 @@ struct SettingsTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(6)))
     func `all mistakes are told at once, and nothing starts`() async throws {
         try await Bench.with { bench in
             try write("{\n  \"slot\": 3,\n  \"grace\": 10\n}\n", bench)
@@ -62,7 +62,7 @@ struct SettingsTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `watch without arguments watches the repositories of the file`() async throws {
         try await Bench.with { bench in
             let path = "\(bench.root)/elsewhere.json"
@@ -88,7 +88,7 @@ struct SettingsTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(6)))
     func `a daemon is asked for its own settings`() async throws {
         try await Bench.with { bench in
             try write("{\"logLimit\": \"2MiB\", \"slots\": 2}", bench)

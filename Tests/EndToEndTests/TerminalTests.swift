@@ -5,7 +5,7 @@
     import Testing
 
     /// Commands on a terminal, which script(1) provides.
-    @Suite(.timeLimit(.minutes(3))) struct TerminalTests {
+    @Suite(.timeLimit(.minutes(6))) struct TerminalTests {
         /// Notes the terminal's name, shows its settings while a run is drawn, lets the run continue or ends it, and
         /// shows the settings again.
         private static let look = """

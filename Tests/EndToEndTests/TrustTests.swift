@@ -59,7 +59,7 @@ struct TrustTests {
         var approvals: [Approval]?
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a tag on a commit that is not merged releases nothing until approved`() async throws {
         try await Self.with { bench in
             let main = try await bench.git(["rev-parse", "main"])
@@ -104,7 +104,7 @@ struct TrustTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `unmerged code runs by the definition of the default branch`() async throws {
         try await Self.with { bench in
             let main = try await bench.git(["rev-parse", "main"])
@@ -143,7 +143,7 @@ struct TrustTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `changes by other authors and to protected paths need approval`() async throws {
         try await Self.with { bench in
             let (evil, clear) = ("Mallory\u{1b}[31m\u{1b}]0;owned\u{7}", "\u{1b}[2J")
@@ -197,7 +197,7 @@ struct TrustTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `the report says what an edit of the workflows would do`() async throws {
         try await Bench.with { bench in
             _ = try await bench.look()

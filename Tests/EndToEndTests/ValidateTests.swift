@@ -5,7 +5,7 @@ import Testing
 
 /// `pipectl validate`, which may run beside any other command.
 struct ValidateTests {
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(6)))
     func `a workflow that no list names is a warning`() async throws {
         let extra =
             "import Pipeline\n\nlet nightly = Workflow(\"nightly\", on: .manual) { Step(\"a\", run: \"true\") }\n"
@@ -19,7 +19,7 @@ struct ValidateTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(6)))
     func `a bad pattern for messages is an error that says what to write`() async throws {
         let trigger = #".push(to: "main", messages: ["[deploy\\"], ignoringMessages: ["*"])"#
         try await Bench.with(Workflows.test("Step(\"a\", run: \"true\")", on: trigger)) { bench in
@@ -34,7 +34,7 @@ struct ValidateTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)), arguments: 1...5)
+    @Test(.timeLimit(.minutes(6)), arguments: 1...5)
     func `two processes at once on a new state folder both succeed`(round: Int) async throws {
         try await Bench.with { bench in
             // Another definition is another compilation, which shares the compiler's cached modules with the first.

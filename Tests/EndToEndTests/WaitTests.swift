@@ -37,7 +37,7 @@ struct WaitTests {
         return head
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `wait ends at the first failure of a commit that was not seen before`() async throws {
         try await Bench.with(Self.files()) { bench in
             for name in ["other", "go"] { try bench.meetingPoint(name) }
@@ -81,7 +81,7 @@ struct WaitTests {
         var bundle: Anything?
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a change that existed at the first observation is reported as untested`() async throws {
         try await Bench.with(Self.files()) { bench in
             let head = try await bench.change(1, ["a.txt": "a\n"])
@@ -97,7 +97,7 @@ struct WaitTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `all workflows of a commit count`() async throws {
         let two = """
             import Pipeline
@@ -133,7 +133,7 @@ struct WaitTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `filters decide what starts, and plan and wait say so`() async throws {
         let workflows = """
             import Pipeline
@@ -196,7 +196,7 @@ struct WaitTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `wait follows a change to newer pushes, but not a commit`() async throws {
         try await Bench.with(Self.files()) { bench in
             for name in ["first", "never", "second", "go"] { try bench.meetingPoint(name) }
@@ -222,7 +222,7 @@ struct WaitTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a wait survives a killed daemon and ends with the next one`() async throws {
         try await Bench.with(Self.files()) { bench in
             for name in ["up", "go"] { try bench.meetingPoint(name) }
@@ -250,7 +250,7 @@ struct WaitTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `wait shows its progress`() async throws {
         try await Bench.with(Self.files()) { bench in
             for name in ["up", "go"] { try bench.meetingPoint(name) }
@@ -281,7 +281,7 @@ struct WaitTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `wait exits with 5 for approval and with 130 when interrupted`() async throws {
         try await Bench.with(["workflows/x.swift": ApprovalTests.gated, "check.sh": "echo checked\n"]) { bench in
             try await bench.withDaemon { daemon in
@@ -305,7 +305,7 @@ struct WaitTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(6)))
     func `a wait ends where nothing can come`() async throws {
         try await Bench.with { bench in
             let nobody = try await bench.pipectl("wait", "main", "--json")
@@ -334,7 +334,7 @@ struct WaitTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `without a daemon wait concludes nothing`() async throws {
         try await Bench.with { bench in
             let ended = try await bench.pipectl("wait", "main", "--timeout", "3")

@@ -8,7 +8,7 @@ import Testing
 
 /// `watch --once` with the built binary: the runs that an observation starts, and the output about each change.
 struct WatchOnceTests {
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `each change gets its verdict, and the first observation starts nothing`() async throws {
         try await Bench.with { bench in
             try await bench.change(1, ["a.txt": "a\n"])
@@ -47,7 +47,7 @@ struct WatchOnceTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a run without space on the disk waits and is reported`() async throws {
         try await Bench.with { bench in
             _ = try await bench.look()
@@ -64,7 +64,7 @@ struct WatchOnceTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `each run has a line in the run log, and gets its verdict without it`() async throws {
         try await Bench.with { bench in
             let log = "\(bench.root)/runs.tsv"
@@ -93,7 +93,7 @@ struct WatchOnceTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a merge runs the release with the change that landed`() async throws {
         try await Bench.with { bench in
             let head = try await bench.change(5, ["a.txt": "a\n"])
@@ -112,7 +112,7 @@ struct WatchOnceTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `a change that edits the workflows is tested by its target's definition`() async throws {
         try await Bench.with { bench in
             _ = try await bench.look()

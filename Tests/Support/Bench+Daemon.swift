@@ -58,20 +58,20 @@ extension Bench {
         /// - Parameters:
         ///   - run: The run that the line is about.
         ///   - matches: What else holds of the line.
-        /// - Throws: If the daemon ends without it, or a minute is over.
+        /// - Throws: If the daemon ends without it, or five minutes are over.
         @discardableResult
         package func event(
             _ code: LogCode, run: RunID? = nil, where matches: (Event) -> Bool = { _ in true }
         ) async throws -> Event {
             var found: Event?
-            let isSaid = try await becomesTrue(within: .seconds(60)) {
+            let isSaid = try await becomesTrue(within: .seconds(300)) {
                 let isRunning = child.isRunning
                 found = events(code, run: run).first(where: matches)
                 return found != nil || !isRunning
             }
             if let found { return found }
             let what = "\(code.rawValue)\(run.map { " of run \($0)" } ?? "")"
-            throw Bench.Failure(description: "\(isSaid ? "it ended" : "a minute went by") without \(what):\n\(text)")
+            throw Bench.Failure(description: "\(isSaid ? "it ended" : "five minutes went by") without \(what):\n\(text)")
         }
 
         /// Waits until its log says that a run has its verdict.
@@ -86,7 +86,7 @@ extension Bench {
 
         /// Waits until the daemon ends for another reason, and returns its exit code.
         package func end() async -> Int32 {
-            async let _: Void = child.kill(after: .seconds(60))
+            async let _: Void = child.kill(after: .seconds(300))
             return await child.end
         }
     }

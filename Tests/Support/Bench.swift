@@ -108,11 +108,11 @@ package struct Bench: Sendable {
         return try ReportJSON.decoder().decode(Report.self, from: Data(ended.output.utf8))
     }
 
-    /// Waits, for a minute at most, until a run has its verdict.
+    /// Waits, for five minutes at most, until a run has its verdict.
     @discardableResult
     package func ended(_ id: RunID) async throws -> RunSummary {
         var ended: RunSummary?
-        try await eventually("the verdict of run \(id)", within: .seconds(60)) {
+        try await eventually("the verdict of run \(id)", within: .seconds(300)) {
             ended = try await runs().first { $0.id == id && $0.verdict != nil }
             return ended != nil
         }
@@ -122,7 +122,7 @@ package struct Bench: Sendable {
 
     /// Runs a command to its end. One that takes longer than `limit` is killed, and its code fails the test.
     package func command(
-        _ command: [String], in folder: String? = nil, within limit: Duration = .seconds(60)
+        _ command: [String], in folder: String? = nil, within limit: Duration = .seconds(300)
     ) async throws -> Ended {
         var runner = CommandRunner(in: folder ?? root, environment: environment)
         runner.limit = limit

@@ -36,7 +36,7 @@ package struct SmallDisk: Sendable {
 
     /// Waits for the reserve, which is made beside the daemon's start.
     package func waitForReserve() async throws {
-        try await eventually("the reserve of \(bench.home)", within: .seconds(20)) { hasReserve }
+        try await eventually("the reserve of \(bench.home)") { hasReserve }
     }
 
     /// Fills the disk to the last page; what others write from now on finds no room.
@@ -58,7 +58,7 @@ package struct SmallDisk: Sendable {
 
     /// Has what is in the index's write-ahead log written to the index, so that the next commit needs room on the disk.
     private func emptyLogOfIndex() async throws {
-        try await eventually("an empty log of the index", within: .seconds(20)) {
+        try await eventually("an empty log of the index") {
             let index = try DatabaseQueue(path: "\(bench.home)/index.sqlite")
             return try await index.writeWithoutTransaction { db in
                 // 1 in the first column: somebody reads or writes just now.

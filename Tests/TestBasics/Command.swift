@@ -26,7 +26,7 @@ package struct CommandRunner: Sendable {
     /// The whole environment; nil for that of the test.
     package var environment: [String: String]?
     /// A command that takes longer is killed, and its code says so.
-    package var limit = Duration.seconds(60)
+    package var limit = Duration.seconds(300)
 
     package init(in folder: String = "/", environment: [String: String]? = nil) {
         (self.folder, self.environment) = (folder, environment)

@@ -22,7 +22,7 @@ package func becomesTrue(within limit: Duration, _ condition: () async throws ->
 ///
 /// - Throws: ``NeverHappened`` when the time is over; what `condition` throws.
 package func eventually(
-    _ what: String = "what was waited for", within limit: Duration = .seconds(30),
+    _ what: String = "what was waited for", within limit: Duration = .seconds(120),
     _ condition: () async throws -> Bool
 ) async throws {
     guard try await becomesTrue(within: limit, condition) else { throw NeverHappened(what: what, limit: limit) }

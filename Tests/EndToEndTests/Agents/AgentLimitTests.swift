@@ -56,7 +56,7 @@ struct AgentLimitTests {
         return try JSONDecoder().decode(Answer.self, from: Data(ended.output.utf8))
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(6)))
     func `steps that publish or have secrets are left to people`() async throws {
         try await Bench.with(Self.files) { bench in
             #expect(try await bench.look().code == 0)

@@ -9,7 +9,7 @@ struct AgentsInstallTests {
         FileManager.default.contents(atPath: "\(bench.repository)/\(path)").map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `agents install shows the changes, writes on request and changes nothing again`() async throws {
         try await Bench.with { bench in
             let shown = try await bench.pipectl("agents", "install")
@@ -37,7 +37,7 @@ struct AgentsInstallTests {
     }
 
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: [
             // The texts before and after; nil for a file that is left alone.
             (
@@ -87,7 +87,7 @@ struct AgentsInstallTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `the paragraph is replaced in its place`() async throws {
         try await Bench.with { bench in
             let old = "# Ours\n\n<!-- pipectl: begin -->\nold\n<!-- pipectl: end -->\n\n## After\n"
@@ -100,7 +100,7 @@ struct AgentsInstallTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a link out of the repository is not followed`() async throws {
         try await Bench.with { bench in
             let outside = "\(bench.root)/outside"

@@ -56,7 +56,7 @@ struct MCPTests {
     }
 
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: [
             ("{", -32700), ("[]", -32600), ("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]", -32600),
             ("7", -32600),
@@ -83,7 +83,7 @@ struct MCPTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a line that is too long or nested too deep does not end the server`() async throws {
         try await Bench.with { bench in
             let huge = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\(String(repeating: "x", count: 5 << 20))\"}"
@@ -96,7 +96,7 @@ struct MCPTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `both kinds of handshake are understood`() async throws {
         try await Bench.with { bench in
             func meta(_ version: String) -> String {
@@ -117,7 +117,7 @@ struct MCPTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `the end of the input during calls ends the server`() async throws {
         try await Bench.with { bench in
             try await bench.withDaemon { daemon in
@@ -137,7 +137,7 @@ struct MCPTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a tool that needs a daemon says so`() async throws {
         try await Bench.with { bench in
             let call = """

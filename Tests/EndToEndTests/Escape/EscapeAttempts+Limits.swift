@@ -75,7 +75,7 @@ struct GreedyAttempt: Sendable {
             says: ["signal", "exit code"]),
         GreedyAttempt(
             name: "survive",
-            script: "@PROBE@ survive @MEET@/survivor; (trap '' HUP TERM INT; sleep 300) & nohup sleep 300 & exit 7",
+            script: "@PROBE@ survive @MEET@/survivor; (trap '' HUP TERM INT; sleep 1000) & nohup sleep 1000 & exit 7",
             prints: "done", says: ["exit code 7"]),
     ]
 }

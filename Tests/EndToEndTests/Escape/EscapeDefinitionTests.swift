@@ -81,7 +81,7 @@
 
             """
 
-        @Test(.outsideOfSteps, .timeLimit(.minutes(3)))
+        @Test(.outsideOfSteps, .timeLimit(.minutes(6)))
         func `a definition is planned in a sandbox`() async throws {
             try await EscapeRoom.with(steps: "Step(\"check\", run: \"true\")") { room in
                 let source = room.filled(Self.hostile).replacing("@PRODUCTS@", with: Products.folder)
@@ -102,7 +102,7 @@
         }
 
         /// Also if the daemon dies meanwhile: no untrusted process outlives the command that started it.
-        @Test(.timeLimit(.minutes(3)))
+        @Test(.timeLimit(.minutes(6)))
         func `a definition that hangs ends with the daemon`() async throws {
             let number = Int.random(in: 1_000_000...9_999_999)
             let source = """
@@ -141,7 +141,7 @@
             }
         }
 
-        @Test(.timeLimit(.minutes(3)))
+        @Test(.timeLimit(.minutes(6)))
         func `links among the sources are not followed`() async throws {
             try await EscapeRoom.with(steps: "Step(\"check\", run: \"true\")") { room in
                 let link = "\(room.bench.repository)/workflows/stolen.swift"

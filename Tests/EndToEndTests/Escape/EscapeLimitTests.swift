@@ -9,7 +9,7 @@ import Results
 
     /// Several changes at once that would take the machine down, and one beside them that must be tested.
     struct EscapeLimitTests {
-        @Test(.outsideOfSteps, .timeLimit(.minutes(3)))
+        @Test(.outsideOfSteps, .timeLimit(.minutes(6)))
         func `greedy changes reach their limits and other runs continue`() async throws {
             let step = "Step(\"check\", run: \"exec sh check.sh\")\(GreedyAttempt.limits)"
             try await EscapeRoom.with(steps: step) { room in

@@ -8,7 +8,7 @@
     struct EscapeOutputTests {
         private static let cleaned = "Step(\"next\", run: \"cat README.md\")"
 
-        @Test(.timeLimit(.minutes(3)))
+        @Test(.timeLimit(.minutes(6)))
         func `files that steps leave lead nowhere outside`() async throws {
             let steps =
                 OutputAttempt.all.map {
@@ -83,7 +83,7 @@
             "\u{1b}]0;title\u{7}\u{1b}]52;c;cHduZWQ=\u{7}\u{1b}[2J\u{1b}[1;1H\u{1b}]8;;file:///\u{1b}\\"
         private static let markup = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 
-        @Test(.timeLimit(.minutes(3)))
+        @Test(.timeLimit(.minutes(6)))
         func `output of steps stays text`() async throws {
             let steps = """
                 Step("words", run: "sh words.sh").testResults(.junit("words.xml")).artifacts("out/*").allowFailure()

@@ -6,7 +6,7 @@
 
     /// A change whose definition is a package: its manifest runs when the daemon reads it.
     @Suite struct EscapePackageTests {
-        @Test(.timeLimit(.minutes(3)))
+        @Test(.timeLimit(.minutes(6)))
         func `files that a manifest leaves redirect no later write`() async throws {
             try await Bench.with { bench in
                 let target = "\(bench.root)/written"

@@ -29,7 +29,7 @@ import Results
             : > "$MEET/tried"
             """
 
-        @Test(.timeLimit(.minutes(3)))
+        @Test(.timeLimit(.minutes(6)))
         func `no step of a change reaches its review`() async throws {
             try await Bench.with { bench in
                 // It waits until the other step has tried everything, and then prints what it sees.

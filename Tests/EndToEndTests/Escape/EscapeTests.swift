@@ -7,7 +7,7 @@
     /// A change's steps try to leave their sandbox. Their output and observations from outside must show that they
     /// failed.
     struct EscapeTests {
-        @Test(.outsideOfSteps, .timeLimit(.minutes(5)))
+        @Test(.outsideOfSteps, .timeLimit(.minutes(10)))
         func `steps of a change stay in their sandbox`() async throws {
             let attempts = FileAttempts.reading + FileAttempts.writing + KernelAttempts.all
             let steps = attempts.map {

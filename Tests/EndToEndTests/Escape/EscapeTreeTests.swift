@@ -15,7 +15,7 @@ import Results
                 .flatMap { Int($0.dropFirst(6).trimmingCharacters(in: .whitespaces).prefix { $0.isNumber }) }
         }
 
-        @Test(.timeLimit(.minutes(3)))
+        @Test(.timeLimit(.minutes(6)))
         func `a change's tree is measured before it is checked out`() async throws {
             let steps = "Step(\"check\", run: \"wc -c zeros || true; cat README.md\")"
             try await Bench.with(Workflows.test(steps, files: ["README.md": "base\n"])) { bench in

@@ -81,7 +81,7 @@ struct EscapeTrustTests {
         return try? String(contentsOfFile: path, encoding: .utf8)
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func `the repository protects a branch, never the branch's name`() async throws {
         try await Self.with { bench in
             for target in Self.targets {
@@ -99,7 +99,7 @@ struct EscapeTrustTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func `another branch is protected only by a person`() async throws {
         try await Self.with { bench in
             let target = Target(head: "master", other: "main", isRemote: true)
@@ -133,7 +133,7 @@ struct EscapeTrustTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func `without a known HEAD or target no run gets secrets`() async throws {
         try await Self.with { bench in
             let (path, location) = try await Self.clone(
@@ -159,7 +159,7 @@ struct EscapeTrustTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func `the same number at two forges is two changes`() async throws {
         try await Self.with { bench in
             #expect(try await bench.look().code == 0)
@@ -202,7 +202,7 @@ struct EscapeTrustTests {
         ("refs/heads/hole", "commit \"parent 7777777777777777777777777777777777777777\" 'Ada <a@b> 2 +0000'"),
     ]
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func `an unreadable ref is reported once and stops nothing else`() async throws {
         try await Self.with { bench in
             #expect(try await bench.look().code == 0)

@@ -6,7 +6,7 @@ import Testing
 
 /// Fixers that are wrong, slow or malicious: none of their work is offered, and nothing of them stays.
 struct FixHostileTests {
-    @Test(.timeLimit(.minutes(5)), arguments: FixHostility.cases)
+    @Test(.timeLimit(.minutes(10)), arguments: FixHostility.cases)
     func `hostile files of a fixer are not taken`(_ one: FixHostility) async throws {
         try await Bench.with { bench in
             let limits =
@@ -35,7 +35,7 @@ struct FixHostileTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `paths that the target protects are not taken`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(bench, FixHostility.good, integrity: ".testIntegrity(.untouched(\"value.*\"))")
@@ -45,7 +45,7 @@ struct FixHostileTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `processes that a fixer starts end with it`() async throws {
         try await Bench.with { bench in
             let name = "stay\(UInt32.random(in: 0 ... .max))"
@@ -62,7 +62,7 @@ struct FixHostileTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `a fixer gets no secret`() async throws {
         try await Bench.with { bench in
             let set = try await bench.command(
@@ -78,7 +78,7 @@ struct FixHostileTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `a test that a fix loses in the results is found`() async throws {
         try await Bench.with { bench in
             var files = Fixing.files(bench)

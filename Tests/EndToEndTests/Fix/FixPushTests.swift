@@ -19,7 +19,7 @@ struct FixPushTests {
 
     private func tip(_ bench: Bench) async throws -> String { try await bench.git(["rev-parse", "agent/one"]) }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `a fix is pushed to the change's branch and tested there`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(bench, "echo good > value.txt", ", push: .ownBranch")
@@ -45,7 +45,7 @@ struct FixPushTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `a pushed fix that fails starts no further fixer`() async throws {
         try await Bench.with { bench in
             // It passes when it is checked, and never again.
@@ -71,7 +71,7 @@ struct FixPushTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `without a known branch or the policy a fix is not pushed`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(bench, "echo good > value.txt", ", push: .ownBranch")
@@ -94,7 +94,7 @@ struct FixPushTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `a repository that refuses the push keeps its branch`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(bench, "echo good > value.txt", ", push: .ownBranch")
@@ -110,7 +110,7 @@ struct FixPushTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `a fix is pushed to a remote as well`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(bench, "echo good > value.txt", ", push: .ownBranch")
@@ -128,7 +128,7 @@ struct FixPushTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `a fix that touches protected paths needs approval again`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(bench, "echo good > value.txt", ", push: .ownBranch")
@@ -152,12 +152,12 @@ struct FixPushTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `a new push ends the fixer and is never overwritten`() async throws {
         try await Bench.with { bench in
             try bench.meetingPoint("started")
             try await Fixing.begin(
-                bench, "echo up > \(bench.meet)/started; echo good > value.txt; sleep 300", ", push: .ownBranch")
+                bench, "echo up > \(bench.meet)/started; echo good > value.txt; sleep 1000", ", push: .ownBranch")
             try await bench.withDaemon("--changes", "agent/*") { daemon in
                 try await daemon.event(.baseline)
                 _ = try await push(bench, ["value.txt": "bad\n"])

@@ -7,11 +7,11 @@ import Testing
 
 /// A daemon that dies, or is told to stop, while a fixer works.
 struct FixSurvivalTests {
-    @Test(.timeLimit(.minutes(4)), arguments: ["fixer", "check"])
+    @Test(.timeLimit(.minutes(8)), arguments: ["fixer", "check"])
     func `after a kill the fixing continues`(_ place: String) async throws {
         try await Bench.with { bench in
             try bench.meetingPoint("started")
-            let wait = "test -e \(bench.meet)/again || { echo up > \(bench.meet)/started; sleep 300; }"
+            let wait = "test -e \(bench.meet)/again || { echo up > \(bench.meet)/started; sleep 1000; }"
             try await Fixing.begin(bench, (place == "fixer" ? "\(wait); " : "") + "echo good > value.txt")
             if place == "check" {
                 try await bench.commit(
@@ -40,11 +40,11 @@ struct FixSurvivalTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `cancelling a fixer ends the series`() async throws {
         try await Bench.with { bench in
             try bench.meetingPoint("started")
-            try await Fixing.begin(bench, "echo up > \(bench.meet)/started; sleep 300", ", attempts: 3")
+            try await Fixing.begin(bench, "echo up > \(bench.meet)/started; sleep 1000", ", attempts: 3")
             try await bench.withDaemon { daemon in
                 try await daemon.event(.baseline)
                 try await bench.change(1, ["value.txt": "bad\n"])
@@ -62,7 +62,7 @@ struct FixSurvivalTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `nothing is lost between the verdict and the fixer`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(bench, "echo good > value.txt")

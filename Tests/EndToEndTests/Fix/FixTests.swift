@@ -6,7 +6,7 @@ import Testing
 
 /// `.onFailure(Fix(…))` with scripts as fixers.
 struct FixTests {
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `a fix that passes is offered and can be applied`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(
@@ -56,7 +56,7 @@ struct FixTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `the next attempt knows the result of the last one`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(
@@ -73,7 +73,7 @@ struct FixTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `only the fix is added to a change that is behind its target`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(
@@ -94,7 +94,7 @@ struct FixTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `fix works by hand without a daemon and again later`() async throws {
         try await Bench.with { bench in
             try await Fixing.begin(bench, "true")
@@ -119,7 +119,7 @@ struct FixTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(4)))
+    @Test(.timeLimit(.minutes(8)))
     func `only failures are fixed and only by the target's definition`() async throws {
         try await Bench.with { bench in
             try await bench.commit(

@@ -85,7 +85,7 @@ struct MachineBench: Sendable {
     /// Waits until the step of a run has begun on a machine, and returns its workspace.
     func begun(on machine: String, since before: Set<String> = []) async throws -> String {
         var found: String?
-        try await eventually("a step on \(machine)", within: .seconds(60)) {
+        try await eventually("a step on \(machine)") {
             found = workspaces(on: machine).first { !before.contains($0) }
             return found != nil
         }

@@ -49,7 +49,7 @@ struct SlurmRunTests {
 
     private func counts(_ more: Int, in workspace: String) async throws {
         let before = count(in: workspace)
-        try await eventually("more lines", within: .seconds(30)) { count(in: workspace) >= before + more }
+        try await eventually("more lines") { count(in: workspace) >= before + more }
     }
 
     private func count(in workspace: String) -> Int {
@@ -77,13 +77,13 @@ struct SlurmRunTests {
     }
 
     private func expectNothingLeft(_ machines: MachineBench) async throws {
-        try await eventually("the end of everything on the node", within: .seconds(60)) {
+        try await eventually("the end of everything on the node") {
             machines.jobs.isEmpty && machines.processes(on: MachineBench.cluster, "").isEmpty
                 && machines.workspaces(on: MachineBench.cluster).isEmpty
         }
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [#".push(to: "main")"#, #".merge(into: "main")"#])
+    @Test(.timeLimit(.minutes(10)), arguments: [#".push(to: "main")"#, #".merge(into: "main")"#])
     func `a run goes on without the daemon, and the next life takes it over`(_ trigger: String) async throws {
         try await MachineBench.withSlurm(workflows: Self.workflows(trigger)) { machines in
             var workspace = ""
@@ -105,7 +105,7 @@ struct SlurmRunTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [#".push(to: "main")"#, #".merge(into: "main")"#])
+    @Test(.timeLimit(.minutes(10)), arguments: [#".push(to: "main")"#, #".merge(into: "main")"#])
     func `a run whose step ends while there is no daemon has its verdict`(_ trigger: String) async throws {
         try await MachineBench.withSlurm(workflows: Self.workflows(trigger)) { machines in
             var workspace = ""
@@ -123,7 +123,7 @@ struct SlurmRunTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [#".push(to: "main")"#, #".merge(into: "main")"#])
+    @Test(.timeLimit(.minutes(10)), arguments: [#".push(to: "main")"#, #".merge(into: "main")"#])
     func `a run goes on when srun is killed`(_ trigger: String) async throws {
         try await MachineBench.withSlurm(workflows: Self.workflows(trigger)) { machines in
             try await machines.bench.withDaemon { daemon in
@@ -132,7 +132,7 @@ struct SlurmRunTests {
                     let clients = machines.processes(on: MachineBench.cluster, "--connect")
                     #expect(!clients.isEmpty)
                     for client in clients { Foundation.kill(client, SIGKILL) }
-                    try await eventually("it is taken over", within: .seconds(60)) {
+                    try await eventually("it is taken over") {
                         daemon.events(.runAdopted, run: 1).count == number
                     }
                     try await counts(5, in: workspace)
@@ -145,7 +145,7 @@ struct SlurmRunTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func `a run that was taken over can be cancelled`() async throws {
+    @Test(.timeLimit(.minutes(10))) func `a run that was taken over can be cancelled`() async throws {
         try await MachineBench.withSlurm(workflows: Self.workflows(#".push(to: "main")"#)) { machines in
             try await machines.bench.withDaemon { daemon in
                 _ = try await begin(machines, daemon)
@@ -161,7 +161,7 @@ struct SlurmRunTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [#".push(to: "main")"#, #".merge(into: "main")"#])
+    @Test(.timeLimit(.minutes(10)), arguments: [#".push(to: "main")"#, #".merge(into: "main")"#])
     func `a run whose agent is gone begins again, but no release`(_ trigger: String) async throws {
         try await MachineBench.withSlurm(workflows: Self.workflows(trigger)) { machines in
             var workspace = ""
@@ -184,7 +184,7 @@ struct SlurmRunTests {
                 #expect(await daemon.stop() == 0)
             }
             // The next agent removes the files of one that was killed.
-            try await eventually("the end of everything on the node", within: .seconds(60)) {
+            try await eventually("the end of everything on the node") {
                 machines.jobs.isEmpty && machines.processes(on: MachineBench.cluster, "").isEmpty
             }
         }

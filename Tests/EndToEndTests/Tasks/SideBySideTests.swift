@@ -24,14 +24,14 @@ struct SideBySideTests {
         "let \(name) = AgentCommand(\"\(name)\", plan: \"exit 1\", work: \"sh \(bench.meet)/agent work \(name)\")"
     }
 
-    /// Each agent waits, for a minute at most, until all four are at work.
+    /// Each agent waits, for ten minutes at most, until all four are at work.
     private static func agent(_ bench: Bench) -> String {
         """
         set -e
         if [ $1 = review ]; then echo '{"findings": []}'; exit; fi
         if grep -q 'Spell the names' "$PIPECTL_TASK_PROMPT"; then task=names; else task=total; fi
         echo up > \(bench.meet)/work-$task-$2
-        for _ in $(seq 600); do
+        for _ in $(seq 6000); do
             if [ $(ls \(bench.meet) | grep -c '^work-') = 4 ]; then all=yes; break; fi
             sleep 0.1
         done
@@ -90,7 +90,7 @@ struct SideBySideTests {
                 for task in [1, 2] { try await Tasking.wait(bench, task: task, .delivered) }
                 // What was told is recorded once the line has ended.
                 for task in [1, 2] {
-                    try await eventually("the news of task \(task) are recorded", within: .seconds(60)) {
+                    try await eventually("the news of task \(task) are recorded") {
                         try await Tasking.story(bench, task).names.count { $0 == "told" } >= 4
                     }
                 }

@@ -42,7 +42,7 @@ struct TaskTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(6)))
+    @Test(.timeLimit(.minutes(10)))
     func `a remark makes another plan, and a refused plan is the end`() async throws {
         try await Bench.with([:]) { bench in
             try await Tasking.begin(bench)
@@ -56,7 +56,7 @@ struct TaskTests {
                     if case .planned(let plan, _) = event.what { plan.version } else { nil }
                 }
                 #expect(versions == [1] || versions == [1, 2])
-                let end = ContinuousClock.now + .seconds(60)
+                let end = ContinuousClock.now + .seconds(300)
                 while try await Tasking.story(bench).names.count(where: { $0 == "planned" }) < 2 {
                     try #require(ContinuousClock.now < end)
                     try await Task.sleep(for: .milliseconds(200))
@@ -79,7 +79,7 @@ struct TaskTests {
                 bench,
                 before: """
                     if [ $1 = \(part) ] && ! test -e \(bench.meet)/again; then
-                        echo up > \(bench.meet)/started; sleep 300
+                        echo up > \(bench.meet)/started; sleep 1000
                     fi
                     """)
             try await bench.withDaemon { daemon in
@@ -108,11 +108,11 @@ struct TaskTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(6)))
+    @Test(.timeLimit(.minutes(10)))
     func `a cancelled task stops its agent and leaves no branch`() async throws {
         try await Bench.with([:]) { bench in
             try bench.meetingPoint("started")
-            try await Tasking.begin(bench, before: "echo up > \(bench.meet)/started; sleep 300")
+            try await Tasking.begin(bench, before: "echo up > \(bench.meet)/started; sleep 1000")
             try await bench.withDaemon { daemon in
                 try await daemon.event(.baseline)
                 try await Tasking.ask(bench, ["task", "add", "Empty carts end with 139."])

@@ -100,10 +100,10 @@ enum Tasking {
         return try ArchiveJSON.decode(Story.self, from: ended.output)
     }
 
-    /// Waits until the task is in one of these states, for two minutes at most.
+    /// Waits until the task is in one of these states, for ten minutes at most.
     @discardableResult
     static func wait(_ bench: Bench, task: Int = 1, _ states: TaskState...) async throws -> Story {
-        let end = ContinuousClock.now + .seconds(120)
+        let end = ContinuousClock.now + .seconds(600)
         while true {
             let story = try await story(bench, task)
             if states.contains(story.task.state) { return story }

@@ -14,7 +14,7 @@ import Testing
 /// The daemon ends by SIGKILL at one chosen moment: faults 1 to 6.
 @Suite(.enabled(if: Machine.isLinux, "the moment is chosen by a preloaded library"))
 struct MomentTests {
-    @Test("fault 1: killed between the look at the refs and the record of the run", .timeLimit(.minutes(2)))
+    @Test("fault 1: killed between the look at the refs and the record of the run", .timeLimit(.minutes(6)))
     func betweenSnapshotAndInsert() async throws {
         try await Bench.faults { bench in
             let shim = try await Shim(.disk, bench)
@@ -32,7 +32,7 @@ struct MomentTests {
         }
     }
 
-    @Test("fault 2: killed between the record of the run and its first process", .timeLimit(.minutes(2)))
+    @Test("fault 2: killed between the record of the run and its first process", .timeLimit(.minutes(6)))
     func betweenInsertAndSpawn() async throws {
         try await Bench.faults(["check.sh": "echo attempt $PIPECTL_RUN_ATTEMPT\n"]) { bench in
             let shim = try await Shim(.disk, bench)
@@ -50,7 +50,7 @@ struct MomentTests {
         }
     }
 
-    @Test("fault 3: killed while four steps run", .timeLimit(.minutes(2)))
+    @Test("fault 3: killed while four steps run", .timeLimit(.minutes(6)))
     func whileFourStepsRun() async throws {
         let marker = Marker()
         // Each step has a child in a session of its own that ignores SIGTERM.
@@ -78,13 +78,13 @@ struct MomentTests {
         }
     }
 
-    @Test("fault 4: killed after a release step acted, before its result is stored", .timeLimit(.minutes(2)))
+    @Test("fault 4: killed after a release step acted, before its result is stored", .timeLimit(.minutes(6)))
     func afterTheEffectOfARelease() async throws {
         // Its log is too large for the index, so it is on disk before the transaction that ends the run.
         try await release(killedAtFirst: "link", of: "archive-queue/1/logs", .infrastructure)
     }
 
-    @Test("fault 4: killed when the run has its verdict, before it is archived", .timeLimit(.minutes(2)))
+    @Test("fault 4: killed when the run has its verdict, before it is archived", .timeLimit(.minutes(6)))
     func betweenTheVerdictAndTheArchive() async throws {
         // It declares files that it does not make.
         try await release(killedAtFirst: "create", of: "archive.git/objects", .failed)
@@ -112,7 +112,7 @@ struct MomentTests {
         }
     }
 
-    @Test("fault 5: killed while an artifact is archived", .timeLimit(.minutes(2)), arguments: [false, true])
+    @Test("fault 5: killed while an artifact is archived", .timeLimit(.minutes(6)), arguments: [false, true])
     func whileAnArtifactIsArchived(isTorn: Bool) async throws {
         // A change archives artifacts too if the workflow says so. It is a test run, so it may be repeated.
         let workflow = Workflows.source("Step(\"check\", run: \"sh check.sh\").neverProved().artifacts(\"dist/*\")")
@@ -151,7 +151,7 @@ struct MomentTests {
     }
 
     @Test(
-        "fault 16: what a release made can't be kept", .timeLimit(.minutes(2)), arguments: [EIO, ENOSPC],
+        "fault 16: what a release made can't be kept", .timeLimit(.minutes(6)), arguments: [EIO, ENOSPC],
         ["create", "write", "rename"])
     func anArtifactIsRefused(code: Int32, call: String) async throws {
         try await Bench.faults { bench in
@@ -173,7 +173,7 @@ struct MomentTests {
         }
     }
 
-    @Test("fault 6: killed while a log is written", .timeLimit(.minutes(2)))
+    @Test("fault 6: killed while a log is written", .timeLimit(.minutes(6)))
     func whileALogIsWritten() async throws {
         let check = """
             test "$PIPECTL_RUN_ATTEMPT" = 2 && exit 0

@@ -83,7 +83,7 @@ struct HostileTests {
     }
 
     @Test(
-        "fault 32: names of branches and changes that mean something to a shell or a terminal", .timeLimit(.minutes(3)))
+        "fault 32: names of branches and changes that mean something to a shell or a terminal", .timeLimit(.minutes(6)))
     func refNames() async throws {
         let check = "printf '%s|' \"$PIPECTL_CHANGE\" \"$PIPECTL_REF\" \"$PIPECTL_BRANCH\"\n"
         try await Bench.faults(["check.sh": check]) { bench in
@@ -112,7 +112,7 @@ struct HostileTests {
         }
     }
 
-    @Test("fault 33: a step poisons its workspace and plants links among its artifacts", .timeLimit(.minutes(3)))
+    @Test("fault 33: a step poisons its workspace and plants links among its artifacts", .timeLimit(.minutes(6)))
     func hostileStep() async throws {
         let workflow = Workflows.source(
             "Step(\"check\", run: \"sh check.sh\").artifacts(\"dist/**\").testResults(.junit(\"*.xml\"))")

@@ -14,7 +14,7 @@ import Testing
 
 /// An index that was damaged, lost its tail, or is of another version: faults 22 to 24.
 struct DamageTests {
-    @Test("fault 22: a byte of a table's page is flipped", .timeLimit(.minutes(2)), arguments: ["run", "refCursor"])
+    @Test("fault 22: a byte of a table's page is flipped", .timeLimit(.minutes(6)), arguments: ["run", "refCursor"])
     func flippedByte(table: String) async throws {
         try await Bench.faults { bench in
             _ = try await bench.look()
@@ -54,7 +54,7 @@ struct DamageTests {
         }
     }
 
-    @Test("fault 23: the write-ahead log is deleted while nothing runs", .timeLimit(.minutes(2)))
+    @Test("fault 23: the write-ahead log is deleted while nothing runs", .timeLimit(.minutes(6)))
     func lostTail() async throws {
         try await Bench.faults { bench in
             _ = try await bench.look()
@@ -96,7 +96,7 @@ struct DamageTests {
         }
     }
 
-    @Test("fault 24: an index of a newer version is refused", .timeLimit(.minutes(2)))
+    @Test("fault 24: an index of a newer version is refused", .timeLimit(.minutes(6)))
     func newer() async throws {
         try await Bench.faults { bench in
             _ = try await bench.look()
@@ -114,7 +114,7 @@ struct DamageTests {
 
     @Test(
         "fault 24: an index of an older version is migrated as a whole or not at all",
-        .enabled(if: Machine.isLinux, "the moment is chosen by a preloaded library"), .timeLimit(.minutes(5)))
+        .enabled(if: Machine.isLinux, "the moment is chosen by a preloaded library"), .timeLimit(.minutes(10)))
     func older() async throws {
         try await Bench.faults(on: Machine.fastDisk) { bench in
             let shim = try await Shim(.disk, bench)

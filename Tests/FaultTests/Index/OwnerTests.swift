@@ -13,7 +13,7 @@ import Testing
 
 /// The owner of the state folder, and the files of a dead owner: faults 25 and 30.
 struct OwnerTests {
-    @Test("fault 25: a second daemon on one state folder", .timeLimit(.minutes(2)))
+    @Test("fault 25: a second daemon on one state folder", .timeLimit(.minutes(6)))
     func secondDaemon() async throws {
         try await Bench.faults { bench in
             try await bench.withDaemon { daemon in
@@ -29,7 +29,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("fault 30: lock files that a killed pipectl left in its own repositories", .timeLimit(.minutes(2)))
+    @Test("fault 30: lock files that a killed pipectl left in its own repositories", .timeLimit(.minutes(6)))
     func staleLocks() async throws {
         try await Bench.faults { bench in
             _ = try await bench.look()
@@ -54,7 +54,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("fault 30: a lock file in the watched repository is reported and never removed", .timeLimit(.minutes(2)))
+    @Test("fault 30: a lock file in the watched repository is reported and never removed", .timeLimit(.minutes(6)))
     func foreignLock() async throws {
         try await Bench.faults { bench in
             _ = try await bench.look("--notes")

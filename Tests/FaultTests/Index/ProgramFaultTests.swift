@@ -30,7 +30,7 @@ struct ProgramFaultTests {
         ).output
     }
 
-    @Test("fault 38: the compiler crashes", .timeLimit(.minutes(2)))
+    @Test("fault 38: the compiler crashes", .timeLimit(.minutes(6)))
     func compilerCrashes() async throws {
         try await Bench.faults { bench in
             let broken = try await compiler(bench, instead: "echo about to crash >&2; kill -SEGV $$")
@@ -71,7 +71,7 @@ struct ProgramFaultTests {
     }
 
     @Test(
-        "fault 39: a compiled workflow was changed on the disk", .timeLimit(.minutes(2)),
+        "fault 39: a compiled workflow was changed on the disk", .timeLimit(.minutes(6)),
         arguments: ["flip", "cut", "empty"])
     func damagedProgram(how: String) async throws {
         try await Bench.faults { bench in

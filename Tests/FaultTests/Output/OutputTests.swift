@@ -17,7 +17,7 @@ struct OutputTests {
 
             """.utf8) + [0, 1, 2, 0x9B, 0x33, 0x31, 0x6D, 0xFF, 0xFE, 0xC3, 0x28, 0x90, 0x9D, 10]
 
-    @Test("fault 15: control sequences, NUL and bytes that are no text", .timeLimit(.minutes(2)))
+    @Test("fault 15: control sequences, NUL and bytes that are no text", .timeLimit(.minutes(6)))
     func hostileOutput() async throws {
         let octal = Self.hostile.map { String(format: "\\%03o", $0) }.joined()
         try await Bench.faults { bench in

@@ -13,7 +13,7 @@ import Testing
 
 /// Processes that a step leaves, and steps that start processes without end: faults 11 to 13.
 struct LeftoverTests {
-    @Test("fault 11: a grandchild in a session of its own keeps the step's output open", .timeLimit(.minutes(2)))
+    @Test("fault 11: a grandchild in a session of its own keeps the step's output open", .timeLimit(.minutes(6)))
     func grandchild() async throws {
         let marker = Marker()
         let check = """
@@ -38,7 +38,7 @@ struct LeftoverTests {
         }
     }
 
-    @Test("fault 12: a fork bomb hits the limit of processes; other runs go on", .timeLimit(.minutes(3)))
+    @Test("fault 12: a fork bomb hits the limit of processes; other runs go on", .timeLimit(.minutes(6)))
     func forkBomb() async throws {
         let marker = Marker()
         let bomb = "bomb() { sleep 1000.\(marker) & bomb & bomb; }; bomb; wait\n"
@@ -49,7 +49,7 @@ struct LeftoverTests {
         }
     }
 
-    @Test("fault 13: a step that takes all memory dies alone", .timeLimit(.minutes(3)))
+    @Test("fault 13: a step that takes all memory dies alone", .timeLimit(.minutes(6)))
     func allMemory() async throws {
         try await besideAnother(limit: ".memory(.mebibytes(100))", greedy: "tail /dev/zero\n") { report in
             #expect(report.contains("memory: 100.0 MiB limit reached by step check"), "\(report.prefix(2000))")

@@ -14,7 +14,7 @@ import Testing
 /// A disk that is full: faults 16 and 17.
 @Suite(.enabled(if: Machine.isRootOnLinux, "a small disk is mounted by root only"))
 struct DiskFullTests {
-    @Test("fault 16: the disk is full while a log is written", .timeLimit(.minutes(3)))
+    @Test("fault 16: the disk is full while a log is written", .timeLimit(.minutes(6)))
     func whileLogging() async throws {
         try await SmallDisk.faults(megabytes: 64) { bench, disk in
             for name in ["started", "go"] { try bench.meetingPoint(name) }
@@ -48,7 +48,7 @@ struct DiskFullTests {
         }
     }
 
-    @Test("fault 16: a log fills the disk by itself", .timeLimit(.minutes(3)))
+    @Test("fault 16: a log fills the disk by itself", .timeLimit(.minutes(6)))
     func aLogThatIsTooLarge() async throws {
         try await SmallDisk.faults(megabytes: 64) { bench, _ in
             // Data that can't be compressed and exceeds the disk.
@@ -66,7 +66,7 @@ struct DiskFullTests {
         }
     }
 
-    @Test("fault 17: the disk is full when a run is recorded", .timeLimit(.minutes(3)))
+    @Test("fault 17: the disk is full when a run is recorded", .timeLimit(.minutes(6)))
     func whileRecording() async throws {
         try await SmallDisk.faults(megabytes: 64) { bench, disk in
             try await bench.withDaemon("--interval", "0.3") { daemon in
@@ -94,7 +94,7 @@ struct DiskFullTests {
         }
     }
 
-    @Test("fault 17: outputs for later runs go before the report of this one", .timeLimit(.minutes(3)))
+    @Test("fault 17: outputs for later runs go before the report of this one", .timeLimit(.minutes(6)))
     func outputsThatFindNoRoom() async throws {
         let workflow = Workflows.source(
             """
@@ -129,7 +129,7 @@ struct DiskFullTests {
         }
     }
 
-    @Test("fault 17: whoever ends the box twice is not kept waiting by the disk", .timeLimit(.minutes(3)))
+    @Test("fault 17: whoever ends the box twice is not kept waiting by the disk", .timeLimit(.minutes(6)))
     func shutDownWhileFinishing() async throws {
         try await SmallDisk.faults(megabytes: 64) { bench, disk in
             for name in ["started", "go"] { try bench.meetingPoint(name) }
@@ -159,7 +159,7 @@ struct DiskFullTests {
         }
     }
 
-    @Test("fault 17: the disk is full when a verdict is recorded", .timeLimit(.minutes(3)))
+    @Test("fault 17: the disk is full when a verdict is recorded", .timeLimit(.minutes(6)))
     func whileFinishing() async throws {
         try await SmallDisk.faults(megabytes: 64) { bench, disk in
             for name in ["started", "go"] { try bench.meetingPoint(name) }

@@ -15,7 +15,7 @@ import Testing
 /// The daemon's own limits: faults 18 and 19.
 @Suite(.enabled(if: Machine.isLinux, "limits are set by prlimit(1)"))
 struct LimitTests {
-    @Test("fault 18: 64 descriptors for a hundred steps that are ready", .timeLimit(.minutes(3)))
+    @Test("fault 18: 64 descriptors for a hundred steps that are ready", .timeLimit(.minutes(6)))
     func descriptors() async throws {
         let steps = """
             for number in 1...100 { Step("step \\(number)", run: "echo \\(number)") }
@@ -40,7 +40,7 @@ struct LimitTests {
 
     @Test(
         "fault 19: no further process may be started for a while", .enabled(if: Machine.isRootOnLinux),
-        .timeLimit(.minutes(3)))
+        .timeLimit(.minutes(6)))
     func processes() async throws {
         // A user of the test's own: the kernel counts processes by user, and does not limit root.
         let user = Int.random(in: 2_000_000...2_900_000)
@@ -97,7 +97,7 @@ struct LimitTests {
     private func follow(_ run: Int, _ bench: Bench, _ runner: [String]) async throws {
         _ = try await bench.command(runner + [Bench.pipectl, "logs", "\(run)", "--follow"])
         // The log ends with its steps; the verdict comes a little later.
-        try await eventually("the verdict of run \(run)") {
+        try await eventually("the verdict of run \(run)", within: .seconds(300)) {
             let runs = try await bench.command(runner + [Bench.pipectl, "runs", "--json"])
             let found = try? ReportJSON.decoder().decode([RunSummary].self, from: Data(runs.output.utf8))
             return found?.contains { $0.id == RunID(run) && $0.verdict != nil } == true

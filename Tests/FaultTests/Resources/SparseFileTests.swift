@@ -8,7 +8,7 @@ import Testing
 /// Sparse files with the largest possible size, which cost a step nothing.
 @Suite(.enabled(if: Machine.fastDisk == "/dev/shm", "other disks have no files of that size"))
 struct SparseFileTests {
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(6)))
     func sizesThatOverflowSumsAreFindings() async throws {
         let steps = """
             Step("pack", run: "sh pack.sh").artifacts("out/*")

@@ -18,7 +18,7 @@ struct StopTests {
         "\(bench.effect(name)); echo up > \(bench.meet)/started; cat \(bench.meet)/go\n"
     }
 
-    @Test("fault 8: SIGTERM lets what runs end, and starts nothing more", .timeLimit(.minutes(2)))
+    @Test("fault 8: SIGTERM lets what runs end, and starts nothing more", .timeLimit(.minutes(6)))
     func drain() async throws {
         try await Bench.faults { bench in
             for name in ["started", "go"] { try bench.meetingPoint(name) }
@@ -42,7 +42,7 @@ struct StopTests {
         }
     }
 
-    @Test("fault 8: a second SIGTERM cancels what runs, with grace", .timeLimit(.minutes(2)))
+    @Test("fault 8: a second SIGTERM cancels what runs, with grace", .timeLimit(.minutes(6)))
     func cancel() async throws {
         try await Bench.faults { bench in
             for name in ["started", "go"] { try bench.meetingPoint(name) }
@@ -64,7 +64,7 @@ struct StopTests {
         }
     }
 
-    @Test("fault 8: a third SIGTERM ends the daemon at once", .timeLimit(.minutes(2)))
+    @Test("fault 8: a third SIGTERM ends the daemon at once", .timeLimit(.minutes(6)))
     func endAtOnce() async throws {
         let marker = Marker()
         try await Bench.faults { bench in
@@ -91,7 +91,7 @@ struct StopTests {
         }
     }
 
-    @Test("fault 10: a step that ignores SIGTERM is killed after the grace", .timeLimit(.minutes(2)))
+    @Test("fault 10: a step that ignores SIGTERM is killed after the grace", .timeLimit(.minutes(6)))
     func deafStep() async throws {
         let marker = Marker()
         try await Bench.faults { bench in

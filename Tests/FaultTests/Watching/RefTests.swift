@@ -14,7 +14,7 @@ import Testing
 
 /// Changes to the refs and objects of the watched repository by others: faults 27 to 29, 31 and 37.
 struct RefTests {
-    @Test("fault 27: a branch is forced, deleted and made again between two looks", .timeLimit(.minutes(2)))
+    @Test("fault 27: a branch is forced, deleted and made again between two looks", .timeLimit(.minutes(6)))
     func rewritten() async throws {
         try await Bench.faults { bench in
             for name in ["started", "never"] { try bench.meetingPoint(name) }
@@ -43,7 +43,7 @@ struct RefTests {
     @Test(
         "fault 28: a thousand refs move in one look",
         .enabled(if: Machine.isLinux, "the moment is chosen by a library"),
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(10)))
     func thousand() async throws {
         try await Bench.faults(on: Machine.fastDisk) { bench in
             let shim = try await Shim(.disk, bench)
@@ -125,7 +125,7 @@ struct RefTests {
     @Test(
         "fault 31: killed in the middle of a checkout",
         .enabled(if: Machine.isLinux, "the moment is chosen by a library"),
-        .timeLimit(.minutes(2)), arguments: [30, 300, 590])
+        .timeLimit(.minutes(6)), arguments: [30, 300, 590])
     func checkout(call: Int) async throws {
         let files = Dictionary(uniqueKeysWithValues: (1...200).map { ("src/\($0).txt", "file \($0)\n") })
         let check = """
@@ -149,7 +149,7 @@ struct RefTests {
         }
     }
 
-    @Test("fault 37: another writer of refs/notes/pipectl in a loop", .timeLimit(.minutes(5)))
+    @Test("fault 37: another writer of refs/notes/pipectl in a loop", .timeLimit(.minutes(10)))
     func notes() async throws {
         let count = Form.isLong ? 60 : 8
         try await Bench.faults { bench in

@@ -19,7 +19,7 @@ struct RemoteTests {
     }
 
     @Test(
-        "fault 26: a remote takes the connection and stays silent", .timeLimit(.minutes(3)), arguments: ["git", "http"])
+        "fault 26: a remote takes the connection and stays silent", .timeLimit(.minutes(6)), arguments: ["git", "http"])
     func silence(scheme: String) async throws {
         let server = try SilentServer()
         try await Bench.faults { bench in
@@ -46,7 +46,7 @@ struct RemoteTests {
         }
     }
 
-    @Test("fault 9: SIGTERM while a fetch waits for a silent remote", .timeLimit(.minutes(2)))
+    @Test("fault 9: SIGTERM while a fetch waits for a silent remote", .timeLimit(.minutes(6)))
     func stopWhileWaiting() async throws {
         let server = try SilentServer()
         try await Bench.faults { bench in
@@ -63,7 +63,7 @@ struct RemoteTests {
         }
     }
 
-    @Test("fault 9: SIGKILL while a fetch waits for a silent remote", .timeLimit(.minutes(2)))
+    @Test("fault 9: SIGKILL while a fetch waits for a silent remote", .timeLimit(.minutes(6)))
     func killWhileWaiting() async throws {
         let server = try SilentServer()
         try await Bench.faults { bench in
@@ -79,7 +79,7 @@ struct RemoteTests {
     }
 
     @Test(
-        "fault 9: SIGTERM and SIGKILL in the middle of a fetch leave the old refs or the new", .timeLimit(.minutes(5)))
+        "fault 9: SIGTERM and SIGKILL in the middle of a fetch leave the old refs or the new", .timeLimit(.minutes(10)))
     func stopWhileFetching() async throws {
         var random = SplitMix64(seed: Form.seed)
         try await Bench.faults { bench in
