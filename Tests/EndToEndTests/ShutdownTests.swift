@@ -193,7 +193,7 @@ struct ShutdownTests {
                 let clock = ContinuousClock()
                 let start = clock.now
                 #expect(await daemon.stop() == 0)
-                #expect(clock.now - start < .seconds(20), "it does not wait for the fetch's own deadline")
+                #expect(clock.now - start < .seconds(120), "it does not wait for the deadline of five minutes")
                 #expect(try await fetchers(bench, of: url).isEmpty)
             }
             let refs = try await bench.git(["for-each-ref"], in: "\(bench.home)/mirrors/silent.git")
@@ -211,7 +211,7 @@ struct ShutdownTests {
 
     @Test(.timeLimit(.minutes(6)))
     func `a step that ended in time while the daemon was stopped has passed`() async throws {
-        let steps = "Step(\"check\", run: \"sh check.sh\").timeout(.seconds(4))"
+        let steps = "Step(\"check\", run: \"sh check.sh\").timeout(.seconds(30))"
         try await Bench.with(Workflows.test(steps, files: ["check.sh": ""])) { bench in
             for name in ["started", "go"] { try bench.meetingPoint(name) }
             try await bench.withDaemon { daemon in
@@ -226,7 +226,7 @@ struct ShutdownTests {
                 daemon.child.signal(SIGSTOP)
                 try await bench.release("go")
                 // The test is about time that passes: the limit is over when the daemon sees the clock again.
-                try await Task.sleep(for: .seconds(5))
+                try await Task.sleep(for: .seconds(32))
                 #expect(FileManager.default.fileExists(atPath: "\(bench.meet)/ended"))
                 for number in 2...4 { try await bench.change(number, ["check.sh": "echo \(number)\n"]) }
                 daemon.child.signal(SIGCONT)

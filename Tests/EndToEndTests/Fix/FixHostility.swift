@@ -22,12 +22,12 @@ struct FixHostility: Sendable, CustomTestStringConvertible {
             name: "it changes what steps had left only", script: "echo x > out/left.txt; echo y > out/more.txt",
             outcome: .noChange, words: "untracked files)"),
         FixHostility(name: "it fails", script: "\(good); exit 3", outcome: .failed, words: "exit code 3"),
-        FixHostility(name: "it never ends", script: "\(good); sleep 600", outcome: .failed, words: "longer than 5 s"),
+        FixHostility(name: "it never ends", script: "\(good); sleep 1000", outcome: .failed, words: "longer than 5 s"),
         FixHostility(
             name: "it says a gigabyte", script: "\(good); yes 0123456789 | head -c 1000000000", outcome: .failed,
             words: "output"),
         FixHostility(
-            name: "it fills the disk", script: "\(good); head -c 400000000 /dev/urandom > cache/big; sleep 60",
+            name: "it fills the disk", script: "\(good); head -c 400000000 /dev/urandom > cache/big; sleep 1000",
             outcome: .failed,
             words: "workspace"),
         FixHostility(
