@@ -49,7 +49,7 @@ struct HostileTests {
                 number += 1
                 try ref("refs/pull/\(number)/head", hostile.head, bench)
                 let before = try await sentinel.look()
-                let limit = Duration.seconds(Form.isLong ? 600 : 60)
+                let limit = Duration.seconds(Form.isLong ? 600 : 300)
                 let ended = try await bench.command(
                     [Bench.pipectl, "watch", "--once", "--minimum-free", "0", bench.repository], within: limit)
                 let said = ended.output + ended.errors

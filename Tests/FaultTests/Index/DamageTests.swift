@@ -69,7 +69,7 @@ struct DamageTests {
                     try await daemon.event(.runQueued, run: RunID(number))
                     try await bench.follow(number)
                 }
-                let isArchived = try await becomesTrue(within: .seconds(20)) {
+                let isArchived = try await becomesTrue(within: .seconds(120)) {
                     try await bench.git(["for-each-ref", "refs/runs/3"], in: "\(bench.home)/archive.git") != ""
                 }
                 #expect(isArchived)

@@ -28,7 +28,7 @@ struct LeftoverTests {
             let clock = ContinuousClock()
             let start = clock.now
             #expect(try await bench.look().code == 0)
-            #expect(clock.now - start < .seconds(20), "the step ends with its leader")
+            #expect(clock.now - start < .seconds(120), "the step ends with its leader")
             #expect(marker.processes.isEmpty, "\(marker.processes) live on")
             let log = try await bench.pipectl("logs", "1").output
             #expect(log.hasPrefix("before\n"))
@@ -43,7 +43,7 @@ struct LeftoverTests {
         let marker = Marker()
         let bomb = "bomb() { sleep 1000.\(marker) & bomb & bomb; }; bomb; wait\n"
         try await besideAnother(limit: ".processes(50)", greedy: bomb) { report in
-            let isGone = try await marker.isGone(within: .seconds(5))
+            let isGone = try await marker.isGone(within: .seconds(60))
             #expect(isGone, "\(marker.processes) live on")
             #expect(report.contains("processes: 50 limit reached by step check"), "\(report.prefix(2000))")
         }

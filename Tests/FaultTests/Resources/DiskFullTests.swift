@@ -29,7 +29,7 @@ struct DiskFullTests {
                 try await disk.fill()
                 try await bench.release("go")
                 #expect(
-                    try await becomesTrue(within: .seconds(20)) { bench.effects == ["through"] },
+                    try await becomesTrue(within: .seconds(120)) { bench.effects == ["through"] },
                     "the step is not blocked by a log that can't be written")
                 // The verdict uses the reserve's space; no other file has been deleted yet.
                 try await daemon.event(.recorded, run: 1)
@@ -56,9 +56,9 @@ struct DiskFullTests {
             try await bench.withDaemon("--log-limit", "400") { daemon in
                 try await daemon.event(.baseline)
                 try await bench.change(1, ["check.sh": script])
-                #expect(try await becomesTrue(within: .seconds(60)) { bench.effects == ["through"] })
+                #expect(try await becomesTrue(within: .seconds(120)) { bench.effects == ["through"] })
                 #expect(
-                    try await becomesTrue(within: .seconds(60)) { try await bench.run(1).state == .ended },
+                    try await becomesTrue(within: .seconds(120)) { try await bench.run(1).state == .ended },
                     "nobody but the run itself can make room, so it must: \(daemon.text)")
                 #expect(await daemon.stop() == 0)
             }
@@ -75,7 +75,7 @@ struct DiskFullTests {
                 let head = try await bench.change(1, ["check.sh": bench.effect("tested")])
                 // If the write-ahead log has space left, the run is recorded and waits; otherwise it is found again
                 // later.
-                let isSaid = try await becomesTrue(within: .seconds(30)) {
+                let isSaid = try await becomesTrue(within: .seconds(120)) {
                     !daemon.events(.repositoryUnreadable).isEmpty || !daemon.events(.diskFull).isEmpty
                 }
                 #expect(isSaid, "it says what it waits for: \(daemon.text)")

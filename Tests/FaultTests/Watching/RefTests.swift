@@ -96,7 +96,7 @@ struct RefTests {
             let collector = try Child(
                 ["sh", "-c", loop, cycles], in: bench.repository, environment: bench.environment,
                 output: "\(bench.root)/collector-")
-            let limit = Duration.seconds(Form.isLong ? 1_500 : 120)
+            let limit = Duration.seconds(Form.isLong ? 1_500 : 600)
             do {
                 for _ in 0..<(count / 10) {
                     try await load.push(changes: 10, releases: 0)
