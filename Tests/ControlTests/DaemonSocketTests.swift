@@ -96,7 +96,7 @@ private struct RawClient {
 private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Question(request: ask)) }
 
 @Suite("Daemon socket") struct DaemonSocketTests {
-    @Test(.timeLimit(.minutes(1))) func `several requests share one connection`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `several requests share one connection`() async throws {
         try await withServer { path in
             let client = try await TestClient.connect(path: path)
             for text in [
@@ -107,7 +107,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `only the owner can reach the socket`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `only the owner can reach the socket`() async throws {
         try await withServer { path in
             let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
             #expect(mode == 0o600)
@@ -116,7 +116,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `ten thousand replies arrive in order`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `ten thousand replies arrive in order`() async throws {
         try await withServer { path in
             let client = try await TestClient.connect(path: path)
             var next = 0
@@ -129,7 +129,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `fifty clients are served at the same time`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `fifty clients are served at the same time`() async throws {
         try await withServer { path in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<50 {
@@ -145,7 +145,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `one client can have several requests at the same time`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `one client can have several requests at the same time`() async throws {
         try await withServer { path in
             let client = try await TestClient.connect(path: path)
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -160,7 +160,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `pipelined requests are answered in order`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `pipelined requests are answered in order`() async throws {
         try await withServer { path in
             let client = try RawClient(path)
             try await client.socket.write(try line(.echo("1")) + line(.echo("2")) + line(.echo("3")))
@@ -171,7 +171,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a client that closed its sending side still gets the answer`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `a client that closed its sending side still gets the answer`() async throws {
         let cancelled = Happening()
         let handler: TestServer.Handler = { ask, replies in
             if ask == .wait {
@@ -198,7 +198,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
 
     // MARK: Errors
 
-    @Test(.timeLimit(.minutes(1))) func `errors of the handler reach the client`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `errors of the handler reach the client`() async throws {
         try await withServer { path in
             let client = try await TestClient.connect(path: path)
             await #expect(throws: DaemonError(.failed, "no such run")) { try await client.ask(.fail("no such run")) }
@@ -216,7 +216,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         "a deep nest": String(repeating: "[", count: 100_000),
     ]
 
-    @Test(.timeLimit(.minutes(1)), arguments: garbage.keys.sorted())
+    @Test(.timeLimit(.minutes(5)), arguments: garbage.keys.sorted())
     func `invalid bytes get one line with an error`(_ kind: String) async throws {
         let garbage = try #require(Self.garbage[kind])
         try await withServer { path in
@@ -229,7 +229,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `another protocol version is named`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `another protocol version is named`() async throws {
         try await withServer { path in
             for text in [
                 "{\"version\":99,\"request\":{\"echo\":{\"_0\":\"x\"}}}\n", "{\"version\":99,\"later\":true}\n",
@@ -243,7 +243,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a request over one mebibyte is refused`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `a request over one mebibyte is refused`() async throws {
         try await withServer { path in
             let client = try await TestClient.connect(path: path)
             let error = await #expect(throws: DaemonError.self) {
@@ -255,10 +255,11 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: ["", "{\"version\":1,\"req"])
+    @Test(.timeLimit(.minutes(5)), arguments: ["", "{\"version\":1,\"req"])
     func `a client that sends nothing is disconnected`(_ beginning: String) async throws {
         var limits = DaemonLimits()
-        limits.requestDeadline = .milliseconds(100)
+        // Whoever sends in time must not meet it on a busy machine.
+        limits.requestDeadline = .seconds(3)
         try await withServer(limits: limits) { path in
             let client = try RawClient(path)
             try await client.write(beginning)
@@ -266,9 +267,10 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `silence between requests is allowed`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `silence between requests is allowed`() async throws {
         var limits = DaemonLimits()
-        limits.requestDeadline = .milliseconds(100)
+        // Whoever sends in time must not meet it on a busy machine.
+        limits.requestDeadline = .seconds(3)
         try await withServer(limits: limits) { path in
             let client = try RawClient(path)
             try await client.socket.write(try line(.echo("1")))
@@ -285,7 +287,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `half a line at the end is told from a whole one`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `half a line at the end is told from a whole one`() async throws {
         try await withServer { path in
             let client = try RawClient(path)
             try await client.write("{\"version\":1")
@@ -308,7 +310,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         return client
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a client above the limit is told so`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `a client above the limit is told so`() async throws {
         var limits = DaemonLimits()
         limits.connections = 3
         try await withServer(limits: limits, handler: Self.waiting) { path in
@@ -330,7 +332,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: ["", "{\"version\":1,\"req", "whole"])
+    @Test(.timeLimit(.minutes(5)), arguments: ["", "{\"version\":1,\"req", "whole"])
     func `a silent client gives way to one with a request`(_ beginning: String) async throws {
         var limits = DaemonLimits()
         limits.connections = 3
@@ -359,7 +361,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `waiting requests leave connections for others`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `waiting requests leave connections for others`() async throws {
         var limits = DaemonLimits()
         (limits.connections, limits.waiting) = (4, 2)
         try await withServer(limits: limits, waits: { $0 == .wait }, handler: Self.waiting) { path in
@@ -382,7 +384,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
 
     // MARK: Who comes and goes
 
-    @Test(.timeLimit(.minutes(1))) func `a client that leaves cancels the handler`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `a client that leaves cancels the handler`() async throws {
         let (started, cancelled) = (Happening(), Happening())
         let handler: TestServer.Handler = { _, replies in
             try await replies.send(.text("started"))
@@ -398,7 +400,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a cancelled client cancels the handler`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `a cancelled client cancels the handler`() async throws {
         let (started, cancelled) = (Happening(), Happening())
         let handler: TestServer.Handler = { _, _ in
             started.happens()
@@ -415,7 +417,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a client that does not read delays nobody`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `a client that does not read delays nobody`() async throws {
         let sent = Count()
         let stalled = Happening()
         let handler: TestServer.Handler = { ask, replies in
@@ -437,7 +439,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `clients are told that the server stops`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `clients are told that the server stops`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/d.sock"
             let (listening, started) = (Happening(), Happening())
@@ -464,7 +466,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `replies of many tasks do not mix`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `replies of many tasks do not mix`() async throws {
         let handler: TestServer.Handler = { _, replies in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<200 {
@@ -486,7 +488,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
 
     // MARK: The socket file
 
-    @Test(.timeLimit(.minutes(1))) func `without a daemon the error says so`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `without a daemon the error says so`() async throws {
         try await withTemporaryFolder { folder in
             for path in [folder + "/none.sock", folder + "/no/folder.sock"] {
                 let error = await #expect(throws: DaemonError.self) { try await TestClient.connect(path: path) }
@@ -495,7 +497,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a stale socket is replaced`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `a stale socket is replaced`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/d.sock"
             do {
@@ -515,7 +517,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a second server is refused`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `a second server is refused`() async throws {
         try await withServer { path in
             let error = await #expect(throws: DaemonError.self) {
                 try await TestServer(path: path, handler: answer).run()
@@ -526,7 +528,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `of many servers that start over a stale socket one serves`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `of many servers that start over a stale socket one serves`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/d.sock"
             do {
@@ -553,7 +555,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a file that is not a socket is left alone`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `a file that is not a socket is left alone`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/d.sock"
             try "mine".write(toFile: path, atomically: false, encoding: .utf8)
@@ -572,7 +574,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
 
     // MARK: Anything at all
 
-    @Test(.timeLimit(.minutes(1)), arguments: [1, 20_261_121] as [UInt64])
+    @Test(.timeLimit(.minutes(5)), arguments: [1, 20_261_121] as [UInt64])
     func `random bytes never stop the server`(_ seed: UInt64) async throws {
         var limits = DaemonLimits()
         limits.requestLine = 4096
@@ -604,7 +606,10 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
                 if reads { _ = try await client.reader.next() }
                 client.socket.close()
             }
-            #expect(try await TestClient.connect(path: path).ask(.echo("alive")) == .text("alive"))
+            // The short deadline binds a client that sends at once as well, on a busy machine.
+            try await eventually("an answer") {
+                (try? await TestClient.connect(path: path).ask(.echo("alive"))) == .text("alive")
+            }
         }
     }
 }
