@@ -55,14 +55,6 @@ package final class ForgeDouble: Sendable {
 
     package func close() async throws { try await channel.close() }
 
-    /// A port of this machine that nobody uses at this moment.
-    package static func freePort() async throws -> Int {
-        let listener = try await ForgeDouble { _ in .cut }
-        let port = listener.channel.localAddress?.port ?? 0
-        try await listener.close()
-        return port
-    }
-
     private struct Keep: Sendable {
         var asked: @Sendable (Asked) -> Void
         var answer: @Sendable (Asked) -> Answer
