@@ -198,7 +198,7 @@ struct SecretsTests {
             let shown = await withCheckedContinuation { continuation in
                 let thread = Thread {
                     // Whatever goes wrong, the process ends, and with it the reading.
-                    DispatchQueue.global().asyncAfter(deadline: .now() + 30) { child.kill() }
+                    DispatchQueue.global().asyncAfter(deadline: .now() + 120) { child.kill() }
                     var shown: [UInt8] = []
                     var piece = [UInt8](repeating: 0, count: 4_096)
                     var isTyped = false

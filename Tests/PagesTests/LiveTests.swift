@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a reader gets the page, then only what changes`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `a reader gets the page, then only what changes`() async throws {
         let shown = Shown()
         shown.state.withLock { $0.texts = ["a", "b"] }
         try await rendering(shown) { live in
@@ -72,10 +72,11 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a page is rendered once for all its readers, and not without one`()
+    @Test(.timeLimit(.minutes(5))) func `a page is rendered once for all its readers, and not without one`()
         async throws
     {
         let shown = Shown()
+        let start = ContinuousClock.now
         try await rendering(shown) { live in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<50 {
@@ -87,7 +88,9 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            #expect(shown.renders.withLock { $0 } < 25)
+            // There is a pause after each time, and a page that was given up meanwhile is rendered once more.
+            let pauses = (ContinuousClock.now - start) / .milliseconds(200)
+            #expect(Double(shown.renders.withLock { $0 }) <= 2 * pauses + 2)
             #expect(live.readers == 0)
             // A later reader is served again, whether the page was given up meanwhile or not.
             var pieces = SectionStream(page: try Self.request(), live: live).pieces()
@@ -97,7 +100,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a slow reader gets the newest state and holds nobody up`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `a slow reader gets the newest state and holds nobody up`() async throws {
         let shown = Shown()
         try await rendering(shown) { live in
             var (slow, quick) = (
@@ -106,7 +109,7 @@ import Testing
             )
             _ = try await slow.next()
             _ = try await quick.next()
-            _ = try await quick.next()
+            #expect(try await Self.event(&quick).contains("first"))
             for number in 0..<3 {
                 shown.state.withLock { $0.texts = ["state \(number)"] }
                 let piece = try await Self.event(&quick)

@@ -54,7 +54,7 @@ import TestSupport
                 #expect(loop != nil)
                 let answer = try? await StepLoop.block(loop) {
                     hasBegun.finish()
-                    return wasAnswered.wait(timeout: .now() + 10) == .success
+                    return wasAnswered.wait(timeout: .now() + 60) == .success
                 }
                 return answer ?? false
             }

@@ -71,7 +71,7 @@ extension Bench {
             }
             if let found { return found }
             let what = "\(code.rawValue)\(run.map { " of run \($0)" } ?? "")"
-            throw Bench.Failure(description: "\(isSaid ? "it ended" : "five minutes went by") without \(what):\n\(text)")
+            throw Bench.Failure(description: "\(isSaid ? "it ended" : "the time is over") without \(what):\n\(text)")
         }
 
         /// Waits until its log says that a run has its verdict.

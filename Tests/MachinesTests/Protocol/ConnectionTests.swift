@@ -14,7 +14,7 @@ import Testing
 #endif
 
 /// Both sides of a connection in one process.
-@Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectionTests {
     /// Two connected sockets.
     private func pair() throws -> (Descriptor, Descriptor) {
         var ends: [Int32] = [-1, -1]
@@ -211,12 +211,12 @@ import Testing
 
     @Test func `signs of life keep the connection`() async throws {
         let (one, other) = try pair()
-        let client = try client(one, silence: .seconds(1))
+        let client = try client(one, silence: .seconds(5))
         let serving = MachineConnection(
-            input: other, output: other, silence: .seconds(1),
+            input: other, output: other, silence: .seconds(5),
             onRequest: { exchange, _ in
                 _ = startThread {
-                    usleep(2_500_000)
+                    usleep(12_000_000)
                     try? exchange.reply("late")
                 }
             })
