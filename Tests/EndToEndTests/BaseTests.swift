@@ -265,7 +265,7 @@ struct BaseTests {
 
             """
         try await Bench.with(["workflows/x.swift": source, "src/a.txt": "a\n"]) { bench in
-            try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
+            try await bench.withDaemon("--refresh") { daemon in
                 try await daemon.event(.baseline)
                 try await bench.commit(["src/a.txt": "b\n"], "Code")
                 _ = try await bench.pipectl("notify")

@@ -377,7 +377,7 @@ import Testing
             try await bench.change(1, ["src/a": "a1\n"])
             try await look(bench)
             try await amend(bench, 1, ["tests/b": "b2\n", "docs/c": "c2\n"])
-            try await bench.withDaemon("--proof-sampling", "0") { daemon in
+            try await bench.withDaemon { daemon in
                 // The daemon's first observation finds the new head and runs it; until then it is compared with run 1.
                 let text = try await bench.pipectl("plan", "test", "--why", "--ref", "main").output
                 #expect(text.contains("always run") == false)
@@ -463,7 +463,7 @@ import Testing
             try await bench.change(1, ["src/a": "a1\n"])
             try await look(bench)
             try await bench.commit(["docs/d": "d\n"], "Main moves")
-            _ = try await bench.look("--proof-sampling", "0", "--no-proofs")
+            _ = try await bench.look("--no-proofs")
             _ = try ran(bench)
             // The same inputs of build and unit, in a tree that was not tested with the change.
             try await bench.git(["merge", "-q", "--squash", "refs/pull/1/head"])
@@ -477,16 +477,16 @@ import Testing
 
     @Test func `outputs of a proved step are restored over a snapshot`() async throws {
         try await with { bench in
-            try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
+            try await bench.withDaemon("--refresh") { daemon in
                 try await bench.commit(["src/a": "main\n"], "Main")
                 _ = try await bench.pipectl("notify")
-                try await bench.ended(1)
+                try await daemon.ended(1)
                 try await bench.change(1, ["src/a": "a1\n"])
                 _ = try await bench.pipectl("notify")
-                try await bench.ended(2)
+                try await daemon.ended(2)
                 try await amend(bench, 1, ["tests/b": "b2\n"])
                 _ = try await bench.pipectl("notify")
-                try await bench.ended(3)
+                try await daemon.ended(3)
                 #expect(try await bench.report(3).base != nil, "it began from the workspace of main")
                 #expect(try await bench.report(3).steps.map(\.provedBy?.run) == [2, nil, nil])
                 // The snapshot has what main's run made there.
@@ -518,12 +518,13 @@ import Testing
         }
     }
 
-    /// Makes a commit on main for each list of files, and waits for the run of each: 1, 2 and so on.
-    private func land(_ bench: Bench, _ commits: [String]...) async throws {
+    /// Makes a commit on main for each list of files, and waits until the run of each has left its workspace: 1, 2 and
+    /// so on.
+    private func land(_ bench: Bench, _ daemon: Bench.Daemon, _ commits: [String]...) async throws {
         for (number, files) in commits.enumerated() {
             try await bench.commit(Dictionary(uniqueKeysWithValues: files.map { ($0, "\(number + 1)\n") }), "Main")
             _ = try await bench.pipectl("notify")
-            try await bench.ended(RunID(number + 1))
+            try await daemon.ended(RunID(number + 1))
         }
     }
 
@@ -533,18 +534,17 @@ import Testing
             Step("lie", run: "cat tests/b; test ! -e src/hidden").inputs(only: "tests").outputs()
             """
         try await with(steps) { bench in
-            try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
-                try await land(bench, ["src/b"], ["src/hidden"])
+            try await bench.withDaemon("--refresh") { daemon in
+                try await land(bench, daemon, ["src/b"], ["src/hidden"])
                 let warm = try await bench.report(2)
                 #expect(warm.verdict == .passed && warm.base?.run == 1)
                 #expect(warm.steps.last?.provedBy?.run == 1)
                 _ = try await bench.pipectl("rerun", "2", "--clean")
-                let clean = try await bench.ended(3)
-                #expect(clean.verdict == .failed)
+                #expect(try await daemon.ended(3).verdict == .failed)
                 #expect(try await bench.report(3).findings.map(\.rule) == ["proof-wrong"])
                 try await bench.change(1, ["src/a": "a1\n"])
                 _ = try await bench.pipectl("notify")
-                try await bench.ended(4)
+                try await daemon.ended(4)
                 #expect(try await bench.report(4).base?.run == 2, "the workspaces are kept")
                 #expect(await daemon.stop() == 0)
             }
@@ -558,14 +558,14 @@ import Testing
                 .inputs("tests").outputs()
             """
         try await with(steps) { bench in
-            try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
-                try await land(bench, ["src/b"], ["src/c", "tests/fail"], ["src/d"])
+            try await bench.withDaemon("--refresh") { daemon in
+                try await land(bench, daemon, ["src/b"], ["src/c", "tests/fail"], ["src/d"])
                 #expect(try await bench.report(2).base?.run == 1)
                 let warm = try await bench.report(3)
                 #expect(warm.verdict == .passed && warm.base?.run == 2)
                 #expect(warm.steps.last?.provedBy?.run == 2)
                 _ = try await bench.pipectl("rerun", "3", "--clean")
-                #expect(try await bench.ended(4).verdict == .failed)
+                #expect(try await daemon.ended(4).verdict == .failed)
                 #expect(try await bench.report(4).findings.contains { $0.rule == "warm-differs" })
                 #expect(await daemon.stop() == 0)
             }
@@ -577,18 +577,18 @@ import Testing
     func `a run with a proved step without outputs leaves a snapshot`(leavesNothing: Bool) async throws {
         let step = #"Step("lint", run: "cat docs/c").inputs("docs/**")"# + (leavesNothing ? ".outputs()" : "")
         try await with(step) { bench in
-            try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
+            try await bench.withDaemon("--refresh") { daemon in
                 // All other steps read these files.
-                try await land(bench, ["src/a"], ["src/b"])
+                try await land(bench, daemon, ["src/a"], ["src/b"])
                 #expect(try await bench.report(2).steps.map(\.provedBy?.run) == [nil, nil, nil, 1])
                 if !leavesNothing {
-                    #expect(try await bench.ended(3).verdict == .passed)
+                    #expect(try await daemon.ended(3).verdict == .passed)
                     #expect(try await bench.report(3).steps.allSatisfy { $0.provedBy == nil }, "the box's own")
                 }
                 try await bench.change(1, ["src/a": "a1\n"])
                 _ = try await bench.pipectl("notify")
                 let run: RunID = leavesNothing ? 3 : 4
-                try await bench.ended(run)
+                try await daemon.ended(run)
                 #expect(try await bench.report(run).base?.run == run - 1)
                 #expect(await daemon.stop() == 0)
             }
@@ -604,20 +604,20 @@ import Testing
             Step("list", needs: copy, run: "ls bin").inputs("src/**", "docs/**")
             """
         try await with(more) { bench in
-            try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
+            try await bench.withDaemon("--refresh") { daemon in
                 try await bench.commit(["src/b": "b\n"], "Main")
                 _ = try await bench.pipectl("notify")
-                try await bench.ended(1)
+                try await daemon.ended(1)
                 try await bench.git(["checkout", "-q", "-b", "topic"])
                 try await bench.git(["rm", "-q", "src/b"])
                 try await bench.git(["commit", "-q", "-m", "Less"])
                 try await bench.git(["update-ref", "refs/pull/1/head", "HEAD"])
                 _ = try await bench.pipectl("notify")
-                try await bench.ended(2)
+                try await daemon.ended(2)
                 try await bench.commit(["docs/d": "d\n"], "More")
                 try await bench.git(["update-ref", "refs/pull/1/head", "HEAD"])
                 _ = try await bench.pipectl("notify")
-                try await bench.ended(3)
+                try await daemon.ended(3)
                 for run: RunID in [2, 3] {
                     let report = try await bench.report(run)
                     #expect(report.base != nil)

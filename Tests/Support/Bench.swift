@@ -79,10 +79,11 @@ package struct Bench: Sendable {
         try await command([Bench.pipectl] + arguments, in: folder ?? repository)
     }
 
-    /// Observes the repository once.
+    /// Observes the repository once. No proved step runs by chance.
     package func look(_ options: String...) async throws -> Ended {
-        try await command(
-            launcher + [Bench.pipectl, "watch", "--once", "--minimum-free", "0"] + options + [repository])
+        let sampling = options.contains("--proof-sampling") ? [] : ["--proof-sampling", "0"]
+        return try await command(
+            launcher + [Bench.pipectl, "watch", "--once", "--minimum-free", "0"] + sampling + options + [repository])
     }
 
     /// All runs, newest first.
@@ -188,9 +189,11 @@ package struct Bench: Sendable {
     package func withDaemon<T>(
         _ options: String..., under prefix: [String] = [], body: (Daemon) async throws -> T
     ) async throws -> T {
-        // Background runs would be among the runs that a test counts.
-        let defaults = [("--minimum-free", ["--minimum-free", "0"]), ("--refresh", ["--no-refresh"])]
-            .filter { !options.contains($0.0) }.flatMap(\.1)
+        // Background runs would be among the runs that a test counts, and proved steps would sometimes run.
+        let defaults = [
+            ("--minimum-free", ["--minimum-free", "0"]), ("--refresh", ["--no-refresh"]),
+            ("--proof-sampling", ["--proof-sampling", "0"]),
+        ].filter { !options.contains($0.0) }.flatMap(\.1)
         let daemon = try start(
             launcher + prefix + sharing([Bench.pipectl, "watch"]) + defaults + options
                 + (options.contains("--interval") ? [] : ["--interval", "3600"]) + [repository])
