@@ -220,13 +220,18 @@ import Testing
     func `an export needs the certificate of its method`(method: ExportOptions.Method, name: String, passes: Bool)
         throws
     {
-        for profiles in [[:], ["com.example.app": "App"]] {
+        let ownOnly = XcodeSigning(certificate: "APPLE_CERTIFICATE", password: "APPLE_PASSWORD")
+        for (signing, profiles) in [(signing, ["com.example.app": "App"]), (ownOnly, [:])] {
             let options = ExportOptions(method, team: "ABCDE12345", profiles: profiles)
             let done = try run(app.export(options, signing: signing), identities: [name])
             #expect((done.status == 0) == passes)
             #expect(done.calls.contains { $0.hasPrefix("[xcodebuild]") } == passes)
             #expect(done.left.isEmpty)
         }
+        // Apple may have another one.
+        let options = ExportOptions(method, team: "ABCDE12345")
+        let done = try run(app.export(options, signing: signing), identities: [name])
+        #expect((done.status == 0) == (passes || method != .debugging))
     }
 
     @Test(.timeLimit(.minutes(1))) func `an export has its options as a property list`() throws {

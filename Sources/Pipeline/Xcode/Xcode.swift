@@ -177,7 +177,7 @@ public struct Xcode: Sendable, Equatable {
         let pack = XcodeCommand(
             "ditto", "-c", "-k", "--keepParent", symbols, "\(Self.export)/\(scheme.fileName).dSYMs.zip")
         return signing.step(
-            name, needs: needs, identities: options.method.identities,
+            name, needs: needs, identities: signing.identities(for: options),
             """
             rm -rf \(Self.export)
             printf '%s' \(options.plist.shellQuoted) > build/ExportOptions.plist

@@ -57,6 +57,13 @@ public struct XcodeSigning: Sendable, Equatable {
     /// certificate, and says itself what it misses.
     var identities: [String] { style == .automatic && provisioning != nil ? Self.development : [] }
 
+    /// The same of an export. With a key Xcode signs with a certificate that Apple keeps for the team if it finds none, but
+    /// not with profiles that are given, and not for development.
+    func identities(for options: ExportOptions) -> [String] {
+        let needsOwn = provisioning == nil || !options.profiles.isEmpty || options.method == .debugging
+        return needsOwn ? options.method.identities : []
+    }
+
     /// How the names of development certificates begin.
     static let development = ["Apple Development", "iPhone Developer", "Mac Developer"]
 
