@@ -203,12 +203,16 @@ extension RunPreparation {
     }
 
     /// The newest tag that `commit` descends from, by commit time.
-    static func lastTag(before commit: OID, _ repository: WatchedRepository) throws -> String? {
+    ///
+    /// - Parameter others: The names of tags that are passed over.
+    package static func lastTag(
+        before commit: OID, _ repository: WatchedRepository, except others: Set<String> = []
+    ) throws -> String? {
         let watched = try Repository(opening: repository.gitDirectory)
         let tags = try watched.snapshot(under: "refs/tags/").refs
         let dated = tags.compactMap { tag in
             (try? watched.commit(tag.value)).map { (name: String(tag.key.dropFirst("refs/tags/".count)), $0) }
-        }
+        }.filter { !others.contains($0.name) }
         let sorted = dated.sorted { ($0.1.committer.time, $0.name) > ($1.1.committer.time, $1.name) }
         // In a repository with thousands of tags, a merge must not walk its whole history for each of them.
         for (name, tagged) in sorted.prefix(50) where tagged.id != commit {

@@ -185,7 +185,7 @@ struct PhaseBench {
 /// Nothing has landed.
 private struct NoReleaseSources: ReleaseSources {
     func address(_ basis: ReleaseBasis) async throws -> String? { nil }
-    func landed(_ basis: ReleaseBasis) async throws -> [LandedNote] { [] }
+    func landed(_ basis: ReleaseBasis) async throws -> LandedNotes { LandedNotes([]) }
     func file(_ path: String, _ basis: ReleaseBasis) async throws -> Data? { nil }
     func paths(named names: Set<String>, _ basis: ReleaseBasis) async throws -> [String] { [] }
 }

@@ -3,6 +3,7 @@ import ForgeConnection
 import Foundation
 import Git
 import LandedChanges
+import Preparing
 import Results
 import Signing
 import Store
@@ -26,17 +27,26 @@ struct RepositoryReleaseSources: ReleaseSources {
         return remote.flatMap(RepositoryAddress.init).map { "https://\($0)" }
     }
 
-    func landed(_ basis: ReleaseBasis) async throws -> [LandedNote] {
+    func landed(_ basis: ReleaseBasis) async throws -> LandedNotes {
         let repository = try await repositories.repository(named: basis.repository)
         let rules = try await repositories.rules(for: repository).changeRefs
-        let earlier = try await index.versions(of: basis.repository, limit: 500).filter(basis.follows)
+        let known = try await index.versions(of: basis.repository, limit: 500)
+        let earlier = known.filter(basis.follows)
+        // Such as of a version that was withdrawn: its changes are new for users.
+        let passedOver = Set(known.map(\.tag)).subtracting(earlier.map(\.tag))
         let (tag, commit) = (basis.lastTag, basis.commit)
         // Their branches may be gone.
         let before = try await index.newestChanges(of: basis.repository, limit: 2_000).filter { $0.state == .landed }
         let (line, found) = try await withRepository(at: repository.gitDirectory) { git in
             let new = try git.resolve(commit)
-            let old = try Self.previous(earlier.map(\.commit), tag: tag, before: new, in: git)
-            let line = try old.map { try git.log(from: new, excluding: [$0], limit: 1_000, firstParent: true) } ?? []
+            var old = try Self.previous(earlier.map(\.commit), before: new, in: git)
+            if old == nil, let tag {
+                let base =
+                    passedOver.contains(tag)
+                    ? try RunPreparation.lastTag(before: new, repository, except: passedOver) : tag
+                old = try base.map { try git.resolve("refs/tags/\($0)^{commit}") }
+            }
+            let line = try Line(from: old, to: new, in: git)
             var heads = try git.snapshot().refs.compactMap { ref, head -> ChangeHead? in
                 if case .change(let name) = rules.kind(of: ref) { ChangeHead(name: name, head: head) } else { nil }
             }
@@ -49,7 +59,9 @@ struct RepositoryReleaseSources: ReleaseSources {
             }
             return (line, heads.isEmpty ? nil : try Landings.draft(heads, in: git, from: old, to: new))
         }
-        guard let draft = found else { return Self.notes(of: line, without: []) }
+        guard let draft = found else {
+            return try await withRepository(at: repository.gitDirectory) { try line.notes(without: [], in: $0) }
+        }
         let merger = try await ChangeMerger.find()
         let confirmed = try await merger.confirmed(
             draft.questions, objects: repository.gitDirectory, scratch: ChangeMerger.scratchFolder(repository.store))
@@ -70,13 +82,13 @@ struct RepositoryReleaseSources: ReleaseSources {
             before.compactMap { change in
                 OID(hex: change.head).map { (ChangeHead(name: change.name, head: $0), change.targetCommit) }
             }, uniquingKeysWith: { first, _ in first })
-        let (notes, landed) = try await withRepository(at: repository.gitDirectory) { git in
-            var commits: Set<OID> = []
+        return try await withRepository(at: repository.gitDirectory) { git in
+            var landed: Set<OID> = []
             let notes = try landings.map { landing in
                 let head = try? git.commit(landing.head)
                 let target = targets[ChangeHead(name: landing.change, head: landing.head)] ?? nil
                 let own = try Self.own(of: landing, target: target.flatMap(OID.init(hex:)), in: git)
-                commits.formUnion(try Self.commits(of: landing, own, on: line, in: git))
+                landed.formUnion(try Self.commits(of: landing, own, on: line.commits, in: git))
                 let messages =
                     [try? git.commit(landing.commit)].compactMap(\.?.message) + own.prefix(100).map(\.message)
                 return LandedNote(
@@ -84,9 +96,10 @@ struct RepositoryReleaseSources: ReleaseSources {
                     author: named[landing.change]?.author ?? head?.author.name ?? "",
                     issues: ReleaseNotes.issues(in: messages.joined(separator: "\n")), fixes: fixes[landing.change])
             }
-            return (notes, commits)
+            var all = try line.notes(without: landed, in: git)
+            all.list = notes + all.list
+            return all
         }
-        return notes + Self.notes(of: line, without: landed)
     }
 
     /// The change's own commits, newest first.
@@ -116,15 +129,6 @@ struct RepositoryReleaseSources: ReleaseSources {
         return line[place...].prefix(count).map(\.id)
     }
 
-    /// What was pushed to the branch itself, oldest first.
-    private static func notes(of line: [Commit], without landed: Set<OID>) -> [LandedNote] {
-        line.reversed().filter { !landed.contains($0.id) }.map { commit in
-            LandedNote(
-                change: "commit \(commit.id.hex.prefix(10))", title: commit.summary, author: commit.author.name,
-                issues: ReleaseNotes.issues(in: commit.message))
-        }
-    }
-
     func file(_ path: String, _ basis: ReleaseBasis) async throws -> Data? {
         let repository = try await repositories.repository(named: basis.repository)
         let commit = basis.commit
@@ -143,14 +147,59 @@ struct RepositoryReleaseSources: ReleaseSources {
         }
     }
 
-    /// The commit of the release before: the newest one that is an ancestor, else the last tag's; nil: none.
-    private static func previous(
-        _ commits: [String], tag: String?, before new: OID, in git: Repository
-    ) throws -> OID? {
+    /// The newest of these commits that is an ancestor; nil: none is.
+    private static func previous(_ commits: [String], before new: OID, in git: Repository) throws -> OID? {
         for commit in commits {
             guard let old = OID(hex: commit), old != new, git.contains(old) else { continue }
             if try git.isAncestor(old, of: new) { return old }
         }
-        return try tag.map { try git.resolve("refs/tags/\($0)^{commit}") }
+        return nil
+    }
+}
+
+/// The commits of a branch since the release before.
+private struct Line {
+    /// The most commits that are listed of a first release, whose history may be long.
+    private static let mostOfFirst = 50
+    private static let most = 1_000
+
+    /// Newest first, at most ``most``.
+    let commits: [Commit]
+    /// How many there are.
+    private let count: Int
+    private let isFirst: Bool
+
+    /// - Parameter old: The commit of the release before; nil for a first release.
+    init(from old: OID?, to new: OID, in git: Repository) throws {
+        let excluded = old.map { [$0] } ?? []
+        commits = try git.log(from: new, excluding: excluded, limit: Self.most, firstParent: true)
+        count =
+            commits.count < Self.most
+            ? commits.count : try git.walk(from: new, excluding: excluded, limit: nil, firstParent: true).count
+        isFirst = old == nil
+    }
+
+    /// What was pushed to the branch itself, oldest first.
+    func notes(without landed: Set<OID>, in git: Repository) throws -> LandedNotes {
+        let own = commits.filter { !landed.contains($0.id) }
+        let listed = isFirst ? own.prefix(Self.mostOfFirst) : own[...]
+        return LandedNotes(
+            try listed.reversed().map { try Self.note(of: $0, in: git) },
+            older: count - commits.count + own.count - listed.count)
+    }
+
+    private static func note(of commit: Commit, in git: Repository) throws -> LandedNote {
+        var (title, author, messages) = (commit.summary, commit.author, [commit.message])
+        if commit.parents.count > 1 {
+            // The merge itself comes first.
+            let brought = try git.log(from: commit.id, excluding: Array(commit.parents.prefix(1)), limit: 101)
+                .dropFirst()
+            title = MergedTitle.of(commit, bringing: brought.count == 1 ? brought.first : nil)
+            author = try git.commit(commit.parents[1]).author
+            messages += brought.map(\.message)
+        }
+        return LandedNote(
+            change: "commit \(commit.id.hex.prefix(10))", title: title, author: author.name,
+            issues: ReleaseNotes.issues(in: messages.joined(separator: "\n")))
     }
 }

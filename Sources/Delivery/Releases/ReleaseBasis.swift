@@ -69,11 +69,20 @@ package protocol ReleaseSources: Sendable {
     /// The repository's address for people, as in `https://HOST/OWNER/NAME`; nil if it is on this machine only.
     func address(_ basis: ReleaseBasis) async throws -> String?
     /// The changes that landed since the release before, then what was pushed without one; each oldest first.
-    func landed(_ basis: ReleaseBasis) async throws -> [LandedNote]
+    func landed(_ basis: ReleaseBasis) async throws -> LandedNotes
     /// The content of a file of the tested commit; nil if there is none, or if it is larger than 16 MiB.
     func file(_ path: String, _ basis: ReleaseBasis) async throws -> Data?
     /// The paths of the tested commit that end in one of these names, in Git's order.
     func paths(named names: Set<String>, _ basis: ReleaseBasis) async throws -> [String]
+}
+
+/// What landed since the release before.
+package struct LandedNotes: Sendable, Equatable {
+    package var list: [LandedNote]
+    /// How many older commits are not in the list.
+    package var older: Int
+
+    package init(_ list: [LandedNote], older: Int = 0) { (self.list, self.older) = (list, older) }
 }
 
 /// A change that landed, as release notes tell it. All text is the author's.

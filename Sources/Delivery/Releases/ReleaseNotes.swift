@@ -6,16 +6,17 @@ package enum ReleaseNotes {
     static let most = 100_000
 
     /// The changes in Markdown, one line each. What authors wrote can't have an effect there.
-    static func text(_ landed: [LandedNote]) -> String {
-        var text = ""
-        for (place, note) in landed.enumerated() {
+    static func text(_ landed: LandedNotes) -> String {
+        var (text, more) = ("", landed.older)
+        for (place, note) in landed.list.enumerated() {
             let line = line(note)
             guard text.utf8.count + line.utf8.count + 40 <= most else {
-                text += "- … and \(landed.count - place) more\n"
+                more += landed.list.count - place
                 break
             }
             text += line
         }
+        if more > 0 { text += "- … and \(more) more\n" }
         return text.isEmpty ? "No changes are known.\n" : text
     }
 

@@ -56,19 +56,20 @@ import Watching
             _ = try await repository.git("branch", "-q", "-D", "greet")
             let merge = try await repository.git("rev-parse", "HEAD").trimmingCharacters(in: .whitespacesAndNewlines)
             let basis = ground.basis(merge, lastTag: "v0.9")
-            let unknown = try await ground.sources.landed(basis).map(\.title)
+            let unknown = try await ground.sources.landed(basis).list.map(\.title)
             #expect(unknown == ["Beside, for #99", "Merge greet"], "nobody knows the change")
             try await ground.index.setChange(
                 ChangeRecord(
                     name: "greet", target: "main", head: head, targetCommit: nil, state: .landed, title: "Greet",
                     author: "ada", landedCommit: merge, recognition: .merge),
                 of: ground.name)
-            let notes = try await ground.sources.landed(basis)
+            let notes = try await ground.sources.landed(basis).list
             #expect(notes.map(\.title) == ["Greet twice", "Beside, for #99"])
             #expect(notes.first?.change == "greet")
             #expect(notes.map { $0.issues.sorted() } == [[7, 12], [99]])
             #expect(
-                try await ground.sources.landed(ground.basis(merge)).map(\.change) == ["greet"], "of the first release")
+                try await ground.sources.landed(ground.basis(merge)).list.map(\.title)
+                    == ["Greet twice", "First", "Beside, for #99"], "of the first release")
         }
     }
 
@@ -89,11 +90,76 @@ import Watching
                     name: "greet", target: "main", head: head, targetCommit: isTested ? tip : nil, state: .landed,
                     title: "Greet", author: "ada", landedCommit: head, recognition: .fastForward),
                 of: ground.name)
-            let notes = try await ground.sources.landed(ground.basis(head, lastTag: "v0.9"))
+            let notes = try await ground.sources.landed(ground.basis(head, lastTag: "v0.9")).list
             // Without a test nothing says where it began.
             let rest = isTested ? ["Beside"] : ["Beside", "Greet by name", "Greet by both names"]
             #expect(notes.map(\.title) == ["Greet twice"] + rest)
             #expect(notes.first?.issues == (isTested ? [12] : []))
+        }
+    }
+
+    @Test func `a first release lists the newest commits, and counts those before`() async throws {
+        try await withTemporaryFolder { folder in
+            let ground = try await Ground(in: folder)
+            var head = ""
+            for number in 1...53 { head = try await ground.repository.commit(["a": "\(number)"], "Commit \(number)") }
+            let notes = try await ground.sources.landed(ground.basis(head))
+            #expect(notes.list.map(\.title) == (4...53).map { "Commit \($0)" })
+            #expect(notes.older == 3)
+            _ = try await ground.repository.git("tag", "v0.9", "HEAD~52")
+            let later = try await ground.sources.landed(ground.basis(head, lastTag: "v0.9"))
+            #expect(later.list.count == 52 && later.older == 0)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `notes after a version that was withdrawn begin before it`(hasOlderTag: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            let ground = try await Ground(in: folder)
+            let repository = ground.repository
+            _ = try await repository.commit(["a": "1"], "First")
+            if hasOlderTag { _ = try await repository.git("tag", "v0.8") }
+            let withdrawn = try await repository.commit(["a": "2"], "Second")
+            _ = try await repository.git("tag", "v0.9")
+            let head = try await repository.commit(["a": "3"], "Third")
+            _ = try await ground.index.addRelease(
+                ReleaseRecord(
+                    repository: ground.name, version: ReleaseVersion(version: "0.9", buildNumber: 2, tag: "v0.9"),
+                    commit: withdrawn, tree: "", committedAt: Date(timeIntervalSince1970: 50), workflow: "release",
+                    run: 1, madeAt: Date(timeIntervalSince1970: 60), state: .yanked, notes: "", files: []))
+            let notes = try await ground.sources.landed(ground.basis(head, lastTag: "v0.9")).list
+            #expect(notes.map(\.title) == (hasOlderTag ? [] : ["First"]) + ["Second", "Third"])
+        }
+    }
+
+    @Test(arguments: [
+        ("Merge branch 'feature'", 1, "Part 1"), ("Merge branch 'feature'", 2, "Merge branch 'feature'"),
+        ("Merge branch 'feature' into 'main'\n\nGreet by name\n\nSee merge request a/b!4", 2, "Greet by name"),
+        ("Merge pull request #4 from a/feature\n\nGreet by name", 2, "Greet by name"),
+        ("Merge branch 'feature'\n\nCloses #4", 1, "Part 1"), ("Greet by name\n\nAll of it.", 1, "Greet by name"),
+        ("Merge branch 'feature'\n\nSigned-off-by: ada", 1, "Part 1"),
+    ])
+    func `a merge of a branch that is no known change tells what it brought`(message: String, count: Int, title: String)
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let ground = try await Ground(in: folder)
+            let repository = ground.repository
+            _ = try await repository.commit(["a": "1"], "First")
+            _ = try await repository.git("tag", "v0.9")
+            _ = try await repository.git("checkout", "-q", "-b", "feature")
+            for number in 1...count {
+                _ = try await repository.commit(["b": "\(number)"], "Part \(number)\n\nFixes #\(40 + number)")
+            }
+            _ = try await repository.git("commit", "-q", "--amend", "--no-edit", "--author", "Grace <g@example.com>")
+            _ = try await repository.git("checkout", "-q", "main")
+            _ = try await repository.git("merge", "-q", "--no-ff", "-m", message, "feature")
+            _ = try await repository.git("branch", "-q", "-D", "feature")
+            let merge = try await repository.git("rev-parse", "HEAD").trimmingCharacters(in: .whitespacesAndNewlines)
+            let notes = try await ground.sources.landed(ground.basis(merge, lastTag: "v0.9")).list
+            #expect(notes.map(\.title) == [title])
+            #expect(notes.map(\.author) == ["Grace"])
+            #expect(Set(notes.flatMap(\.issues)).isSuperset(of: (1...count).map { 40 + $0 }))
         }
     }
 

@@ -17,7 +17,7 @@ struct ReleaseMakerTests {
         var notes: [LandedNote] = []
         var address: String?
         func address(_ basis: ReleaseBasis) async throws -> String? { address }
-        func landed(_ basis: ReleaseBasis) async throws -> [LandedNote] { notes }
+        func landed(_ basis: ReleaseBasis) async throws -> LandedNotes { LandedNotes(notes) }
         func file(_ path: String, _ basis: ReleaseBasis) async throws -> Data? {
             path == "Package.resolved" ? Data(#"{"pins": [], "version": 2}"#.utf8) : nil
         }
@@ -664,19 +664,23 @@ struct ReleaseMakerTests {
     }
 
     @Test func `notes name what landed, and what authors wrote has no effect in them`() {
-        let text = ReleaseNotes.text([
-            LandedNote(change: "7", title: "Add it", author: "ada", issues: [3, 4]),
-            LandedNote(
-                change: "8", title: "Task 12: x", author: "a", issues: [], fixes: "EXC_BAD_ACCESS in Cart.total()"),
-            LandedNote(change: "fix/x", title: "closes #9 @everyone <b>", author: "[x](y)", issues: []),
-        ])
+        let text = ReleaseNotes.text(
+            LandedNotes([
+                LandedNote(change: "7", title: "Add it", author: "ada", issues: [3, 4]),
+                LandedNote(
+                    change: "8", title: "Task 12: x", author: "a", issues: [], fixes: "EXC_BAD_ACCESS in Cart.total()"),
+                LandedNote(change: "fix/x", title: "closes #9 @everyone <b>", author: "[x](y)", issues: []),
+            ]))
         #expect(
             text
                 == "- Add it (#7, ada, for #3, #4)\n- fixed: `EXC_BAD_ACCESS in Cart.total()` (#8, a)\n- `closes #9 @everyone <b>` (`fix/x`, `[x](y)`)\n"
         )
-        let many = ReleaseNotes.text(
-            (0..<5_000).map { LandedNote(change: "\($0)", title: "Title", author: "ada", issues: []) })
+        let long = (0..<5_000).map { LandedNote(change: "\($0)", title: "Title", author: "ada", issues: []) }
+        let many = ReleaseNotes.text(LandedNotes(long, older: 7))
         #expect(many.utf8.count <= ReleaseNotes.most)
+        let shown = many.split(separator: "\n").count - 1
+        #expect(many.hasSuffix("\n- … and \(5_000 - shown + 7) more\n"))
+        #expect(ReleaseNotes.text(LandedNotes(Array(long.prefix(1)), older: 2)).hasSuffix("\n- … and 2 more\n"))
     }
 
     @Test func `the issues that a message names are found`() {

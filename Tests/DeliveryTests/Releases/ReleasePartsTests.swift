@@ -11,7 +11,7 @@ import Testing
     private struct Files: ReleaseSources {
         var files: [String: String]
         func address(_ basis: ReleaseBasis) async throws -> String? { nil }
-        func landed(_ basis: ReleaseBasis) async throws -> [LandedNote] { [] }
+        func landed(_ basis: ReleaseBasis) async throws -> LandedNotes { LandedNotes([]) }
         func file(_ path: String, _ basis: ReleaseBasis) async throws -> Data? { files[path].map { Data($0.utf8) } }
         func paths(named names: Set<String>, _ basis: ReleaseBasis) async throws -> [String] {
             files.keys.sorted().filter { path in names.contains { path == $0 || path.hasSuffix("/\($0)") } }
