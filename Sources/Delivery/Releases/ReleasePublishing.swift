@@ -69,13 +69,19 @@ struct ReleasePublishing {
         _ state: PublicationRecord.State, _ publication: Publication?, of step: String, _ destination: Destination,
         _ release: ReleaseRecord
     ) async throws {
+        let known = release.publications.first { $0.step == step }
         // A publication that has got further is not set back when its step is repeated.
-        if state == .begun, release.publications.contains(where: { $0.step == step }) { return }
-        try await service.index.record(
-            PublicationRecord(
-                step: step, destination: destination.inWords, state: state, reason: publication?.reason,
-                address: publication?.address, install: publication?.install, updatedAt: Date()),
-            of: release.version, in: release.repository)
+        if state == .begun, known != nil { return }
+        var record = PublicationRecord(
+            step: step, destination: destination.inWords, state: state, reason: publication?.reason,
+            address: publication?.address, install: publication?.install, updatedAt: Date())
+        // One that is there already is as old as it was.
+        if let known {
+            let now = record.updatedAt
+            record.updatedAt = known.updatedAt
+            if record != known { record.updatedAt = now }
+        }
+        try await service.index.record(record, of: release.version, in: release.repository)
         try await service.records.keep(release.version, of: release.repository)
     }
 

@@ -30,6 +30,8 @@ struct ReleaseMakerTests {
         /// If it is set, the publisher goes on once this has happened.
         let gate = Mutex<Happening?>(nil)
         let failures = Mutex(0)
+        /// Where it is then; nil: each time at another place.
+        let address = Mutex<String?>(nil)
         /// How far its users have it when it is published, and what is found later.
         let ends = Mutex(PublicationStanding(.released))
         let now = Mutex(Result<PublicationStanding?, DeliveryProblem>.success(nil))
@@ -54,7 +56,8 @@ struct ReleaseMakerTests {
             if fails { throw DeliveryProblem(.unreachable, "it does not answer") }
             let standing = ends.withLock { $0 }
             return Publication(
-                state: standing.state, reason: standing.reason, address: "https://example.com/\(tries)")
+                state: standing.state, reason: standing.reason,
+                address: address.withLock { $0 } ?? "https://example.com/\(tries)")
         }
 
         func state(of release: ReleaseContent) async throws -> PublicationStanding? {
@@ -508,6 +511,20 @@ struct ReleaseMakerTests {
         ).manifest
         #expect(manifest.commit == bench.basis.commit)
         #expect(manifest.files.count == 5)
+    }
+
+    @Test func `a publication that is there already is as old as it was`() async throws {
+        let bench = try await Bench()
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        bench.memory.address.withLock { $0 = "https://example.com/a" }
+        _ = try await bench.perform(2)
+        let first = try #require(try await bench.index.release("1.0", of: "app")?.publications.first)
+        _ = try await bench.perform(2)
+        #expect(try await bench.index.release("1.0", of: "app")?.publications == [first])
+        bench.memory.address.withLock { $0 = "https://example.com/b" }
+        _ = try await bench.perform(2)
+        let other = try #require(try await bench.index.release("1.0", of: "app")?.publications.first)
+        #expect(other.address == "https://example.com/b" && other.updatedAt > first.updatedAt)
     }
 
     @Test(arguments: [PublicKey.Algorithm.ed25519, .p256])
