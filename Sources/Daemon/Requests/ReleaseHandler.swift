@@ -40,7 +40,15 @@ struct ReleaseHandler: Sendable {
         let name = try await repositories.name(of: subject.repository)
         let known = try await index.versions(of: name, limit: 1_000)
         let wanted = subject.version
-        if wanted == ReleaseVersion.newest, let newest = known.first(where: { $0.state != .yanked }) { return newest }
+        if wanted == ReleaseVersion.newest {
+            if let latest = known.latest { return latest }
+            if let last = known.first {
+                throw RequestError(
+                    .unknownRelease,
+                    "every release of \(name) was withdrawn, \(last.version) last: \(last.reason ?? "nobody said why"); name "
+                        + "the version to see one")
+            }
+        }
         if let release = known.first(where: { $0.version == wanted }) ?? known.first(where: { $0.tag == wanted }) {
             return release
         }

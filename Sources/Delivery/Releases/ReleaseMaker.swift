@@ -31,10 +31,20 @@ struct ReleaseMaker {
             throw DeliveryProblem(
                 .conflict, "release \(release.version) was withdrawn; land a fix, and release that commit")
         }
+        try await noteHigher(say)
         if !basis.plan.publishes {
             try await ReleaseSeal(service, release).seal(with: try Signers(plan.signatures, order.secrets), say: say)
         }
         return try await archived(release, order)
+    }
+
+    /// Says that users have a higher version: it may be meant, as for a fix of an older one.
+    private func noteHigher(_ say: @Sendable (String) -> Void) async throws {
+        let known = try await service.index.versions(of: basis.repository, limit: 1_000)
+        guard let latest = known.filter({ $0.workflow == basis.workflow }).latestPublished,
+            let there = OrderedVersion(latest.version), let own = OrderedVersion(basis.version.version), own < there
+        else { return }
+        say("\(own) is lower than \(there), which is published")
     }
 
     /// The release of this commit with this version, which an earlier run has made.

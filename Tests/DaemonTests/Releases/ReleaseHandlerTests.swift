@@ -80,6 +80,32 @@ import Watching
         #expect(try await ground.index.release("1.0", of: ground.name)?.notes == (isFixed ? "" : "new"))
     }
 
+    @Test func `the latest release is the highest version, and never one that was withdrawn`() async throws {
+        let ground = try await Ground(.published)
+        let (index, name, caller) = (ground.index, ground.name, Caller(person: "ada"))
+        for version in ["1.2.0", "1.10.0", "1.1.0"] {
+            _ = try await index.addRelease(
+                ReleaseRecord(
+                    repository: name, version: ReleaseVersion(version: version, buildNumber: 5, tag: "v\(version)"),
+                    commit: String(repeating: "d", count: 40), tree: "", committedAt: Date(timeIntervalSince1970: 100),
+                    workflow: "release", run: 1, madeAt: Date(timeIntervalSince1970: 200), state: .published, notes: "",
+                    files: []))
+        }
+        let latest = DaemonRequest.release(ReleaseSubject(repository: name, version: ReleaseVersion.newest))
+        for wanted in ["1.10.0", "1.2.0", "1.1.0", "1.0"] {
+            guard case .release(let detail) = try await ground.handler.reply(to: latest, by: caller) else {
+                Issue.record("another reply")
+                return
+            }
+            #expect(detail.release.version == wanted)
+            #expect(try await index.move(wanted, of: name, from: [.published], to: .yanked, reason: "bad"))
+        }
+        let error = await #expect(throws: RequestError.self) {
+            _ = try await ground.handler.reply(to: latest, by: caller)
+        }
+        #expect(error?.code == .unknownRelease && error?.description.contains("withdrawn") == true)
+    }
+
     @Test func `whoever withdraws a release hears where it is, and where it may still appear`() async throws {
         let ground = try await Ground(.sealed)
         let (index, name, handler) = (ground.index, ground.name, ground.handler)

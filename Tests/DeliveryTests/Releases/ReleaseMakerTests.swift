@@ -527,6 +527,39 @@ struct ReleaseMakerTests {
         #expect(other.address == "https://example.com/b" && other.updatedAt > first.updatedAt)
     }
 
+    @Test(arguments: [("1.1", true), ("1.2-rc.1", true), ("1.10", false), ("1.3-rc.1", false)])
+    func `a version that is lower than a published one is noted`(version: String, isLower: Bool) async throws {
+        let bench = try await Bench(publishes: false)
+        var published = bench.basis
+        published.version = ReleaseVersion(version: "1.2", buildNumber: 4, tag: "v1.2")
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")], published)
+        var basis = bench.basis
+        basis.version = ReleaseVersion(version: version, buildNumber: 5, tag: "v\(version)")
+        let said = Mutex<[String]>([])
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "two")], basis) { line in
+            said.withLock { $0.append(line) }
+        }
+        #expect(said.withLock { $0.contains { $0.contains("\(version) is lower than 1.2") } } == isLower)
+    }
+
+    @Test func `the latest release is the highest one that is for everybody`() {
+        func release(_ version: String, _ state: ReleaseRecord.State = .published) -> ReleaseRecord {
+            ReleaseRecord(
+                repository: "app", version: ReleaseVersion(version: version, buildNumber: 4, tag: "v\(version)"),
+                commit: "c", tree: "", committedAt: Date(timeIntervalSince1970: 1), workflow: "release", run: 1,
+                madeAt: Date(timeIntervalSince1970: 1), state: state, notes: "", files: [])
+        }
+        let all = [
+            release("1.1.0"), release("1.4.0-rc.1"), release("1.5.0", .draft), release("1.3.0", .yanked),
+            release("1.2.0"),
+        ]
+        #expect(all.latestPublished?.version == "1.2.0")
+        #expect(all.latest?.version == "1.5.0")
+        #expect([release("2026a"), release("1.0")].latest?.version == "2026a", "the newest has no order")
+        #expect([release("1.0"), release("2026a"), release("1.1")].latest?.version == "1.1")
+        #expect([release("1.0", .yanked)].latest == nil)
+    }
+
     @Test(arguments: [PublicKey.Algorithm.ed25519, .p256])
     func `its whole folder is accepted, until a file in it is changed`(algorithm: PublicKey.Algorithm) async throws {
         var bench = try await Bench(publishes: false)

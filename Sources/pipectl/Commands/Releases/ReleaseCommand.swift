@@ -21,7 +21,7 @@ struct ReleaseCommand: AsyncParsableCommand {
 struct ReleaseOption: ParsableArguments {
     @OptionGroup var state: StateOptions
     @OptionGroup var repository: RepositoryOption
-    @Argument(help: "The version or tag. Default: the newest release that was not withdrawn.")
+    @Argument(help: "The version or tag. Default: the highest version that was not withdrawn.")
     var version = ReleaseVersion.newest
 
     var subject: ReleaseSubject { ReleaseSubject(repository: repository.place, version: version) }
