@@ -65,6 +65,10 @@ struct ReleaseHandler: Sendable {
         guard notes.utf8.count <= Self.longestNotes else {
             throw RequestError(.usage, "notes take at most \(Figures.grouped(Self.longestNotes)) bytes; shorten them")
         }
+        guard notes.contains(where: { !$0.isWhitespace }) else {
+            throw RequestError(
+                .usage, "there is nothing in the notes; write what is new, or leave those that are there")
+        }
         guard !notes.utf8.contains(0) else { throw RequestError(.usage, "notes can't contain a NUL byte") }
         guard release.state != .yanked else {
             throw RequestError(.usage, "release \(release.version) was withdrawn; its notes stay as they are")

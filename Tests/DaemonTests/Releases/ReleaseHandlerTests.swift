@@ -106,6 +106,18 @@ import Watching
         #expect(error?.code == .unknownRelease && error?.description.contains("withdrawn") == true)
     }
 
+    @Test(arguments: ["", " \n\t\n"]) func `notes are not replaced by nothing`(notes: String) async throws {
+        let ground = try await Ground(.draft)
+        #expect(try await ground.index.setNotes("before", of: "1.0", in: ground.name))
+        let error = await #expect(throws: RequestError.self) {
+            _ = try await ground.handler.reply(
+                to: .setReleaseNotes(ReleaseSubject(repository: ground.name, version: "1.0"), notes: notes),
+                by: Caller(person: "ada"))
+        }
+        #expect(error?.code == .usage)
+        #expect(try await ground.index.release("1.0", of: ground.name)?.notes == "before")
+    }
+
     @Test func `whoever withdraws a release hears where it is, and where it may still appear`() async throws {
         let ground = try await Ground(.sealed)
         let (index, name, handler) = (ground.index, ground.name, ground.handler)
