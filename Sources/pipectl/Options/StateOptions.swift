@@ -5,6 +5,7 @@ import Control
 import Foundation
 import StateFiles
 import Daemon
+import TerminalText
 
 /// The option for the state folder, which all commands about runs share.
 struct StateOptions: ParsableArguments {
@@ -37,5 +38,13 @@ struct StateOptions: ParsableArguments {
         _ request: DaemonRequest, _ purpose: String, _ pick: @Sendable (DaemonReply) -> Answer?
     ) async throws -> Answer where Answer: Sendable {
         try await access().ask(request, purpose, pick)
+    }
+
+    /// Has the daemon act, and says what it did.
+    func act(_ request: DaemonRequest, _ purpose: String) async throws {
+        let words = try await ask(request, purpose) {
+            if case .completed(let action) = $0 { action.inWords } else { nil }
+        }
+        Terminal.say(TerminalText.name(words, limit: 2_000))
     }
 }

@@ -13,9 +13,6 @@ struct ArchivePush: AsyncParsableCommand {
     func run() async throws {
         let remote =
             WatchedRepository.isRemote(remote) ? remote : URL(fileURLWithPath: remote).standardizedFileURL.path
-        Terminal.say(
-            try await state.ask(.pushArchive(remote: remote), "archive push") {
-                if case .completed(let action) = $0 { action.inWords } else { nil }
-            })
+        try await state.act(.pushArchive(remote: remote), "archive push")
     }
 }

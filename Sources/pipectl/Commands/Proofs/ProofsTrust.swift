@@ -13,9 +13,6 @@ struct ProofsTrust: AsyncParsableCommand {
     @Option(help: "Only in the repository with this name.") var repository: String?
 
     func run() async throws {
-        Terminal.say(
-            try await state.ask(.trustProofs(step: step, repository: repository), "proofs trust") {
-                if case .completed(let action) = $0 { action.inWords } else { nil }
-            })
+        try await state.act(.trustProofs(step: step, repository: repository), "proofs trust")
     }
 }

@@ -26,10 +26,6 @@ struct ReleaseNotesCommand: AsyncParsableCommand {
         guard let notes = String(validating: bytes, as: UTF8.self) else {
             throw CommandEnd(code: 2, message: "the notes are not UTF-8; save them as UTF-8")
         }
-        let subject = release.subject
-        let words = try await release.state.ask(.setReleaseNotes(subject, notes: notes), "release notes") {
-            if case .completed(let action) = $0 { action.inWords } else { nil }
-        }
-        Terminal.say(TerminalText.name(words, limit: 2_000))
+        try await release.state.act(.setReleaseNotes(release.subject, notes: notes), "release notes")
     }
 }

@@ -2,7 +2,6 @@ import ArgumentParser
 import Client
 import Control
 import Results
-import TerminalText
 
 struct ReleaseYank: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,10 +20,6 @@ struct ReleaseYank: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let subject = release.subject
-        let words = try await release.state.ask(.yankRelease(subject, reason: reason), "release yank") {
-            if case .completed(let action) = $0 { action.inWords } else { nil }
-        }
-        Terminal.say(TerminalText.name(words, limit: 2_000))
+        try await release.state.act(.yankRelease(release.subject, reason: reason), "release yank")
     }
 }

@@ -13,9 +13,6 @@ struct Cancel: AsyncParsableCommand {
 
     mutating func run() async throws {
         try await state.resolve(&run)
-        Terminal.say(
-            try await state.ask(.cancel(run.id, reason: reason), "cancel") {
-                if case .completed(let action) = $0 { action.inWords } else { nil }
-            })
+        try await state.act(.cancel(run.id, reason: reason), "cancel")
     }
 }
