@@ -942,7 +942,7 @@ let package = Package(
             dependencies: [
                 "Client", "CommandHelp", "Control", "Delivery", "Git", "pipectl", "Pipeline", "Preparing", "Reports",
                 "Results",
-                "Settings",
+                "Settings", "Signing",
                 "StateFiles", "TestBasics", "TestSupport", "Watching",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -1,9 +1,11 @@
 import Control
 import Foundation
 import Results
+
 import Testing
 
 @testable import Client
+@testable import Signing
 
 /// What `pipectl release show` prints.
 @Suite struct ReleaseTextTests {
@@ -14,6 +16,18 @@ import Testing
             tree: "", committedAt: Date(timeIntervalSince1970: 1), workflow: "release", run: 3,
             madeAt: Date(timeIntervalSince1970: 1), notes: notes, files: [])
         #expect(ReleaseText.text(ReleaseDetail(release: release, folder: "/f")).hasSuffix(end))
+    }
+
+    @Test func `an accepted file names only what was there`() {
+        let checks = [
+            ReleaseCheck(name: .listed, state: .passed, sentence: "It is listed."),
+            ReleaseCheck(name: .minisign, state: .absent, sentence: "There is no a.minisig."),
+            ReleaseCheck(name: .cosign, state: .absent, code: "unknown-key", sentence: "Another key."),
+        ]
+        var verdict = FileVerdict(file: "a", accepted: true, signedBy: [], checks: checks)
+        #expect(VerdictText.lines(of: verdict).split(separator: "\n").count == 3)
+        verdict.accepted = false
+        #expect(VerdictText.lines(of: verdict).split(separator: "\n").count == 4)
     }
 
     @Test func `a publication is shown with what is in its way`() {

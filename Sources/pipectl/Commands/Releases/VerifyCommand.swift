@@ -68,7 +68,7 @@ struct VerifyOptions: ParsableArguments {
             for verdict in verdicts { Terminal.print(VerdictText.lines(of: verdict)) }
         }
         let refused = verdicts.count { !$0.accepted }
-        guard refused > 0 else { return }
+        guard refused > 0 else { return Terminal.say(VerdictText.summary(verdicts)) }
         throw CommandEnd(
             code: 1, message: "\(refused) of \(verdicts.count) refused: do not use what you can't explain")
     }
