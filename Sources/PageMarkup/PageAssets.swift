@@ -1,9 +1,9 @@
 import Reports
 
 /// The files that pages load. They are constants of this program.
-enum PageAssets {
+package enum PageAssets {
     /// - Returns: The content and its type; nil for another name.
-    static func file(_ name: String) -> (type: String, text: String)? {
+    package static func file(_ name: String) -> (type: String, text: String)? {
         switch name {
         case "report.css": ("text/css; charset=utf-8", PageParts.sheet)
         case "report.js": ("text/javascript; charset=utf-8", PageParts.script)
