@@ -58,6 +58,7 @@ struct ReleaseTests {
                 try await daemon.event(.stepNeedsApproval, run: 1)
                 let draft = try await release(bench)
                 #expect(draft.state == .draft)
+                #expect(draft.gate?.run == 1 && draft.gate?.step == "publish it" && draft.gate?.isRejected == false)
                 #expect(draft.version == "1.0.0")
                 #expect(draft.files.map(\.name).contains("app.txt.minisig"))
                 #expect(draft.files.map(\.name).contains("provenance.intoto.jsonl"))
@@ -69,7 +70,7 @@ struct ReleaseTests {
                 let ended = try await daemon.ended(1)
                 #expect(ended.verdict == .passed, "\(ended.message)")
                 let published = try await release(bench, "v1.0.0")
-                #expect(published.state == .published)
+                #expect(published.state == .published && published.gate == nil)
                 #expect(published.publications.map(\.state) == [.released])
                 #expect(
                     try String(contentsOfFile: "\(target)/1.0.0/NOTES.md", encoding: .utf8) == "Better than ever.\n")

@@ -18,6 +18,19 @@ import Testing
         #expect(ReleaseText.text(ReleaseDetail(release: release, folder: "/f")).hasSuffix(end))
     }
 
+    @Test(arguments: [false, true])
+    func `a draft says what it waits for, or who rejected it`(isRejected: Bool) {
+        var release = ReleaseRecord(
+            repository: "app", version: ReleaseVersion(version: "1.2.0", buildNumber: 7, tag: "v1.2.0"), commit: "c",
+            tree: "", committedAt: Date(timeIntervalSince1970: 1), workflow: "release", run: 3,
+            madeAt: Date(timeIntervalSince1970: 1), notes: "", files: [])
+        release.gate = ReleaseGate(run: 12, step: "gate", isRejected: isRejected, inWords: "it is \u{1B}[2Jat its gate")
+        let text = ReleaseText.text(ReleaseDetail(release: release, folder: "/f"))
+        #expect(text.contains("at its gate") && !text.contains("\u{1B}"))
+        #expect(release.standing.contains("rejected") == isRejected)
+        #expect(ReleaseText.table([release]).contains(release.standing))
+    }
+
     @Test func `an accepted file names only what was there`() {
         let checks = [
             ReleaseCheck(name: .listed, state: .passed, sentence: "It is listed."),

@@ -11,7 +11,7 @@ package enum ReleaseText {
             releases.map { release in
                 [
                     release.version, "\(release.buildNumber)", release.repository, String(release.commit.prefix(10)),
-                    release.madeAt.iso8601Day, "\(release.run)", release.state.rawValue,
+                    release.madeAt.iso8601Day, "\(release.run)", release.standing,
                     release.publications.map { "\($0.step): \($0.state.rawValue)" }.joined(separator: ", "),
                 ]
             })
@@ -20,11 +20,12 @@ package enum ReleaseText {
     package static func text(_ detail: ReleaseDetail) -> String {
         let release = detail.release
         var lines = [
-            "\(release.repository) \(release.version), build \(release.buildNumber): \(release.state.rawValue)"
+            "\(release.repository) \(release.version), build \(release.buildNumber): \(release.standing)"
                 + (release.reason.map { ": \($0)" } ?? ""),
             "commit \(release.commit), made by run \(release.run) of \(release.workflow) on \(release.madeAt.iso8601)",
             "files in \(detail.folder)",
         ]
+        if let gate = release.gate { lines.append(gate.inWords) }
         for publication in release.publications {
             lines.append("\(publication.step): \(publication.state.rawValue) \(publication.destination)")
             if let reason = publication.reason { lines.append("  \(reason)") }

@@ -22,10 +22,10 @@ struct ReleaseHandler: Sendable {
         case .releases(let query):
             var name: String?
             if let place = query.repository { name = try await repositories.name(of: place) }
-            return .releases(try await index.versions(of: name, limit: min(max(query.limit, 0), 1_000)))
-        case .release(let subject):
-            let release = try await release(subject)
-            return .release(ReleaseDetail(release: release, folder: folders.folder(of: release)))
+            var releases = try await index.versions(of: name, limit: min(max(query.limit, 0), 1_000))
+            for place in releases.indices { releases[place] = try await gates.marked(releases[place]) }
+            return .releases(releases)
+        case .release(let subject): return .release(try await detail(of: try await release(subject)))
         case .setReleaseNotes(let subject, let notes):
             return .completed(try await setNotes(notes, of: subject, by: caller))
         case .yankRelease(let subject, let reason):
@@ -35,6 +35,12 @@ struct ReleaseHandler: Sendable {
     }
 
     private var records: ReleaseRecords { ReleaseRecords(index, folders) }
+    private var gates: ReleaseGates { ReleaseGates(index: index) }
+
+    /// A release with its gate and its folder.
+    func detail(of release: ReleaseRecord) async throws -> ReleaseDetail {
+        ReleaseDetail(release: try await gates.marked(release), folder: folders.folder(of: release))
+    }
 
     private func release(_ subject: ReleaseSubject) async throws -> ReleaseRecord {
         let name = try await repositories.name(of: subject.repository)

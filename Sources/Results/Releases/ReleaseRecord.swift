@@ -48,6 +48,9 @@ public struct ReleaseRecord: Sendable, Equatable, Codable {
     public var reason: String?
     /// Where it was published, by the name of the step.
     public var publications: [PublicationRecord] = []
+    /// What it waits for before it is published, or who rejected that; nil: neither, or nobody has looked. It is found out
+    /// for each reply and kept nowhere.
+    public var gate: ReleaseGate?
 
     /// A file of a release.
     public struct File: Sendable, Hashable, Codable {
@@ -84,6 +87,28 @@ public struct ReleaseRecord: Sendable, Equatable, Codable {
         self.state = state
         self.notes = notes
         self.files = files
+    }
+}
+
+extension ReleaseRecord {
+    /// The state with what it waits for, as in `draft, waits for approval`.
+    public var standing: String {
+        guard let gate else { return state.rawValue }
+        return "\(state.rawValue), \(gate.isRejected ? "rejected" : "waits for approval")"
+    }
+}
+
+/// A step that waits for a person before a release is published, or that a person has rejected.
+public struct ReleaseGate: Sendable, Equatable, Codable {
+    /// The run that would publish the release.
+    public var run: RunID
+    public var step: String
+    public var isRejected: Bool
+    /// The command that approves it, or who rejected it and why. The reason is untrusted and not escaped.
+    public var inWords: String
+
+    public init(run: RunID, step: String, isRejected: Bool, inWords: String) {
+        (self.run, self.step, self.isRejected, self.inWords) = (run, step, isRejected, inWords)
     }
 }
 

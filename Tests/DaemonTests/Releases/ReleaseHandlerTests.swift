@@ -80,6 +80,46 @@ import Watching
         #expect(try await ground.index.release("1.0", of: ground.name)?.notes == (isFixed ? "" : "new"))
     }
 
+    /// Asks for the newest run's approval of a step of the release, and answers if `decision` is set.
+    private func ask(_ ground: Ground, _ step: String, _ decision: Approval.Decision?) async throws -> RunID {
+        var request = RunSample.request(change: nil)
+        (request.repository, request.workflow, request.head) = (ground.name, "release", Ground.commit)
+        let run = try await ground.index.enqueue(request).run.id
+        _ = try await ground.index.ask(
+            Approval(
+                step: step, why: "", head: Ground.commit, definition: "", binding: "b", askedAt: RunSample.start),
+            of: run)
+        if let decision {
+            _ = try await ground.index.answer(run, step: step, decision, by: "ada", user: 1, comment: "too early")
+        }
+        return run
+    }
+
+    @Test(
+        arguments: [("gate", nil, true), ("gate", .rejected, true), ("gate", .approved, false), ("other", nil, false)]
+            as [(String, Approval.Decision?, Bool)])
+    func `a release says that it waits for a person, or was rejected`(
+        step: String, decision: Approval.Decision?, isSaid: Bool
+    ) async throws {
+        let ground = try await Ground(.draft, gates: [["gate"]])
+        let run = try await ask(ground, step, decision)
+        let (handler, caller) = (ground.handler, Caller(person: "ada"))
+        let subject = ReleaseSubject(repository: ground.name, version: "1.0")
+        guard case .release(let detail) = try await handler.reply(to: .release(subject), by: caller),
+            case .releases(let list) = try await handler.reply(to: .releases(ReleasesQuery()), by: caller)
+        else {
+            Issue.record("another reply")
+            return
+        }
+        let gate = detail.release.gate
+        #expect(gate?.run == (isSaid ? run : nil) && gate?.step == (isSaid ? step : nil))
+        #expect(gate?.isRejected == (isSaid ? decision == .rejected : nil))
+        #expect(list.map(\.gate) == [gate])
+        let words = decision == .rejected ? ["ada", "too early"] : ["pipectl approve \(run) --step gate"]
+        if let gate { #expect(words.allSatisfy(gate.inWords.contains)) }
+        #expect(try await ground.index.release("1.0", of: ground.name)?.gate == nil)
+    }
+
     @Test func `the latest release is the highest version, and never one that was withdrawn`() async throws {
         let ground = try await Ground(.published)
         let (index, name, caller) = (ground.index, ground.name, Caller(person: "ada"))
