@@ -3,6 +3,7 @@ import Listening
 import Archive
 import Concurrency
 import Control
+import Delivery
 import Engine
 import Forges
 import Foundation
@@ -53,6 +54,9 @@ extension Daemon {
         host.releases = { [containing = ContainingReleases(repositories)] in
             try await containing.releases(with: $0, of: $1)
         }
+        host.detail = { [releases = requests.releases] in try await releases.detail(of: $0) }
+        host.latest = { [index = state.index] in try await index.versions(of: $0, limit: 1_000).latestPublished }
+        host.artifact = { [store = state.archive] in store.artifact($0) }
         return Pages(host, pagesControls(listen), machine: ProcessInfo.processInfo.hostName, log: log)
     }
 

@@ -76,8 +76,7 @@ extension PageViews {
             entry += Piece.link(["releases", repository, release.version], "\(release.version)")
             entry += "</b> \(release.state.rawValue) <span class=\"quiet\">made by \(Piece.run(release.run)) on "
             entry += "\(Piece.time(release.madeAt))</span></p>\n"
-            if let reason = release.reason { entry += "<p class=\"notice\">\(text: reason)</p>\n" }
-            return entry + Self.publications(release)
+            return entry + Self.banner(release) + Self.publications(release)
         }
         if releases.count > 5 {
             html += "<p class=\"quiet\">and \(releases.count - 5) later: "

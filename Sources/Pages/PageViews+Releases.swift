@@ -1,4 +1,5 @@
 import Foundation
+import Control
 import PageMarkup
 import Reports
 import Pipeline
@@ -48,7 +49,8 @@ extension PageViews {
         let command = "pipectl releases" + (repository.map { " --repository \($0.shellQuoted)" } ?? "")
         var sections: [Page.Section] = [.init("releases", "Runs that release", html)]
         if request.value("before") == nil {
-            let versions = try await host.index.versions(of: repository, limit: 30)
+            var versions = try await host.index.versions(of: repository, limit: 30)
+            for place in versions.indices { versions[place] = try await host.detail(versions[place]).release }
             if !versions.isEmpty { sections.insert(.init("versions", "Versions", Self.table(versions)), at: 0) }
         }
         var page = Page("Releases", command: command, sections)
@@ -64,7 +66,7 @@ extension PageViews {
         for release in versions {
             html += "<tr><th scope=\"row\">"
             html += Piece.link(["releases", release.repository, release.version], "\(release.version)")
-            html += "</th><td>\(Piece.repository(release.repository))</td><td>\(release.state.rawValue)</td><td>"
+            html += "</th><td>\(Piece.repository(release.repository))</td><td>\(release.standing)</td><td>"
             for (place, publication) in release.publications.enumerated() {
                 html += "\(place > 0 ? ", " : "")\(publication.step): \(publication.state.rawValue)"
             }
@@ -73,22 +75,24 @@ extension PageViews {
         return html + "</tbody></table></div>\n"
     }
 
+    /// - Throws: ``PageProblem`` if there is no such release.
+    func known(_ version: String, of repository: String) async throws -> ReleaseRecord {
+        if let release = try await host.index.release(version, of: repository) { return release }
+        throw PageProblem(.notFound, "\(repository) has no release \"\(version)\"")
+    }
+
     /// One version.
     func release(_ version: String, of repository: String) async throws -> Page {
-        guard let release = try await host.index.release(version, of: repository) else {
-            throw PageProblem(.notFound, "\(repository) has no release \"\(version)\"")
-        }
+        let release = try await host.detail(try await known(version, of: repository)).release
         var about: HTML =
             "<p>\(Piece.repository(repository)) <b>\(release.version)</b>, build \(release.buildNumber), at "
         about += "\(Piece.commit(release.commit)), made by \(Piece.run(release.run)) of \(release.workflow) on "
-        about += "\(Piece.time(release.madeAt)): <b>\(release.state.rawValue)</b>"
-        if let reason = release.reason { about += ", \(reason)" }
-        about += "</p>\n"
+        about += "\(Piece.time(release.madeAt)): <b>\(release.standing)</b></p>\n"
         let fixed = try await host.index.tasks(TaskFilter(repository: repository, limit: 200))
             .filter { $0.release == version }
         let tasks = taskSection("Tasks that it ends", fixed).map { [$0] } ?? []
         let sections: [Page.Section] =
-            [.init("about", "", about)] + tasks + [
+            [.init("about", "", Self.banner(release) + about)] + tasks + [
                 .init("delivery", "Who has it", Self.publications(release)),
                 .init("notes", "What is new", "<pre class=\"notes\">\(text: release.notes)</pre>\n"),
                 .init("files", "Files", Self.files(release)),
@@ -98,16 +102,31 @@ extension PageViews {
             command: "pipectl release show \(version.shellQuoted) --repository \(repository.shellQuoted)", sections)
     }
 
+    /// What one must know first: that it was withdrawn, or waits for a person.
+    static func banner(_ release: ReleaseRecord) -> HTML {
+        if release.state == .yanked {
+            let why = release.reason.map { ": \($0)" } ?? ""
+            return "<p class=\"notice\">It was withdrawn\(text: why)</p>\n"
+        }
+        guard let gate = release.gate else { return "" }
+        return "<p class=\"notice\">\(Piece.link(["runs", "\(gate.run)"], "\(gate.inWords)"))</p>\n"
+    }
+
     static func publications(_ release: ReleaseRecord) -> HTML {
-        Piece.list(release.publications, "cards", none: "It is not published yet.") { publication in
+        let none: StaticString = release.state == .yanked ? "It was published nowhere." : "It is not published yet."
+        return Piece.list(release.publications, "cards", none: none) { publication in
             var entry: HTML = "<p><b>\(publication.step)</b>: \(publication.state.rawValue) \(publication.destination) "
             entry += "<span class=\"quiet\">\(Piece.time(publication.updatedAt))</span></p>\n"
             if let reason = publication.reason { entry += "<p>\(reason)</p>\n" }
             // Only such an address can be followed without harm.
             if let address = publication.address, address.hasPrefix("https://") || address.hasPrefix("http://") {
-                entry += "<p><a href=\"\(address)\" rel=\"noreferrer\">\(address)</a></p>\n"
+                entry +=
+                    release.state == .yanked
+                    ? "<p><code>\(address)</code></p>\n"
+                    : "<p><a href=\"\(address)\" rel=\"noreferrer\">\(address)</a></p>\n"
             }
-            guard let install = publication.install else { return entry }
+            // Nobody is to install what was withdrawn.
+            guard release.state != .yanked, let install = publication.install else { return entry }
             // Of apps it is a page for the device.
             guard install.hasPrefix("https://") else {
                 return entry + "<p><code class=\"all\">\(install)</code></p>\n"

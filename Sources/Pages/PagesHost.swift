@@ -33,6 +33,14 @@ public struct PagesHost: Sendable {
     public var releases: @Sendable (_ commit: String, _ repository: String) async throws -> [ReleaseRecord] = { _, _ in
         []
     }
+    /// A release with what it waits for, and where its files are.
+    public var detail: @Sendable (ReleaseRecord) async throws -> ReleaseDetail = {
+        ReleaseDetail(release: $0, folder: "")
+    }
+    /// The highest version of a repository that is published, neither withdrawn nor a candidate; nil: there is none.
+    public var latest: @Sendable (_ repository: String) async throws -> ReleaseRecord? = { _ in nil }
+    /// The path of an artifact's content by its SHA-256 in hex; nil where it is not stored (any more).
+    public var artifact: @Sendable (_ sha256: String) -> String? = { _ in nil }
     /// What is read beside.
     public var index: Store.Index
 

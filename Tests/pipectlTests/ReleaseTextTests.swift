@@ -18,6 +18,23 @@ import Testing
         #expect(ReleaseText.text(ReleaseDetail(release: release, folder: "/f")).hasSuffix(end))
     }
 
+    @Test(arguments: [ReleaseRecord.State.published, .yanked])
+    func `what was withdrawn has no line that installs it`(state: ReleaseRecord.State) {
+        var release = ReleaseRecord(
+            repository: "app", version: ReleaseVersion(version: "1.2.0", buildNumber: 7, tag: "v1.2.0"), commit: "c",
+            tree: "", committedAt: Date(timeIntervalSince1970: 1), workflow: "release", run: 3,
+            madeAt: Date(timeIntervalSince1970: 1), state: state, notes: "", files: [])
+        release.reason = state == .yanked ? "it loses data (ada)" : nil
+        release.publications = [
+            PublicationRecord(
+                step: "apt", destination: "in apt", state: .released, install: "apt install app",
+                updatedAt: Date(timeIntervalSince1970: 1))
+        ]
+        let text = ReleaseText.text(ReleaseDetail(release: release, folder: "/f"))
+        #expect(text.contains("apt install app") == (state == .published))
+        #expect(ReleaseText.warning(release)?.contains("it loses data (ada)") == (state == .yanked ? true : nil))
+    }
+
     @Test(arguments: [false, true])
     func `a draft says what it waits for, or who rejected it`(isRejected: Bool) {
         var release = ReleaseRecord(

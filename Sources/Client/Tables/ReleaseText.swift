@@ -17,6 +17,13 @@ package enum ReleaseText {
             })
     }
 
+    /// What whoever takes the files of a release must know; nil: nothing.
+    package static func warning(_ release: ReleaseRecord) -> String? {
+        guard release.state == .yanked else { return nil }
+        let why = release.reason.map { ": \($0)" } ?? ""
+        return TerminalText.name("release \(release.version) was withdrawn\(why)", limit: 2_000)
+    }
+
     package static func text(_ detail: ReleaseDetail) -> String {
         let release = detail.release
         var lines = [
@@ -30,7 +37,8 @@ package enum ReleaseText {
             lines.append("\(publication.step): \(publication.state.rawValue) \(publication.destination)")
             if let reason = publication.reason { lines.append("  \(reason)") }
             if let address = publication.address { lines.append("  \(address)") }
-            if let install = publication.install { lines.append("  \(install)") }
+            // Nobody is to install what was withdrawn.
+            if release.state != .yanked, let install = publication.install { lines.append("  \(install)") }
         }
         var text = lines.map { TerminalText.name($0, limit: 1_000) + "\n" }.joined() + "\n"
         for file in release.files { text += "\(file.sha256)  \(TerminalText.name(file.name, limit: 300))\n" }

@@ -16,6 +16,7 @@ struct ReleaseFilesCommand: AsyncParsableCommand {
 
     func run() async throws {
         let detail = try await release.detail()
+        if let warning = ReleaseText.warning(detail.release) { Terminal.say(warning) }
         for name in try ReleaseCopy(detail.release, in: detail.folder).copy(to: output) { Terminal.print(name) }
     }
 }
