@@ -33,7 +33,10 @@ extension PageViews {
             if !release.artifacts.isEmpty {
                 entry += "<ul class=\"quiet\">\n"
                 for artifact in release.artifacts.prefix(20) {
-                    entry += "<li><code>\(artifact.path)</code> \(Figures.size(artifact.bytes)), sha256 "
+                    entry += "<li><code>"
+                    entry += Piece.link(
+                        ["runs", "\(run.id)", "artifacts", artifact.sha256, artifact.name], "\(artifact.path)")
+                    entry += "</code> \(Figures.size(artifact.bytes)), sha256 "
                     entry += "<code class=\"all\">\(artifact.sha256)</code></li>\n"
                 }
                 entry += "</ul>\n"
@@ -79,6 +82,12 @@ extension PageViews {
     func known(_ version: String, of repository: String) async throws -> ReleaseRecord {
         if let release = try await host.index.release(version, of: repository) { return release }
         throw PageProblem(.notFound, "\(repository) has no release \"\(version)\"")
+    }
+
+    /// - Throws: ``PageProblem`` if nothing is published.
+    func latest(of repository: String) async throws -> ReleaseRecord {
+        if let release = try await host.latest(repository) { return release }
+        throw PageProblem(.notFound, "\(repository) has no release that is published and not withdrawn")
     }
 
     /// One version.
@@ -138,11 +147,17 @@ extension PageViews {
     }
 
     private static func files(_ release: ReleaseRecord) -> HTML {
-        var html = Piece.list(release.files, "quiet", none: "It has no files.") { file in
-            "<code>\(file.name)</code> \(Figures.size(file.bytes)), sha256 <code class=\"all\">\(file.sha256)</code>"
+        // Of a version that was withdrawn, they are there on the command line.
+        let names = release.state == .yanked ? [] : Set(release.fileNames)
+        func link(_ name: String) -> HTML {
+            guard names.contains(name) else { return "\(name)" }
+            return Piece.link(["releases", release.repository, release.version, "files", name], "\(name)")
         }
-        html +=
-            "<p class=\"quiet\">With them come <code>NOTES.md</code> and, if it is signed, <code>release.json</code>, the "
+        var html = Piece.list(release.files, "quiet", none: "It has no files.") { file in
+            "<code>\(link(file.name))</code> \(Figures.size(file.bytes)), sha256 <code class=\"all\">\(file.sha256)</code>"
+        }
+        html += "<p class=\"quiet\">With them come <code>\(link("NOTES.md"))</code> and, if it is signed, "
+        html += "<code>\(link("release.json"))</code>, the "
         html += "signed list of all of them\(release.state == .draft ? ", once publishing begins" : "").</p>\n"
         html += "<p class=\"quiet\">Copy and check them: <code class=\"all\">"
         html += "pipectl release files \(release.version.shellQuoted) --repository \(release.repository.shellQuoted) "

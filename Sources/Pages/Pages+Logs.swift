@@ -27,14 +27,14 @@ extension Pages {
             // Many slow readers must not hold many logs in memory.
             if case .bytes(let bytes) = content { content = .output(try await OpenedLog(spooling: bytes)) }
             var response = PageResponse(type: type, [])
-            response.body = .stream(RawLog(content: content))
+            response.body = .stream(RawBytes(content: content))
             return response
         }
     }
 }
 
-/// A log as it is, up to the end that it had when it was asked for.
-private struct RawLog: PageStream {
+/// A log or file as it is, up to the end that it had when it was asked for.
+struct RawBytes: PageStream {
     let content: LogContent
 
     func pieces() -> any PagePieces { RawPieces(content: content, end: content.size) }

@@ -284,6 +284,11 @@ public struct Pages: Service {
             let status = try await host.status()
             return status.obstacle.map { PageResponse(503, text: $0) } ?? PageResponse(text: "ok")
         case "runs" where request.path.count == 5 && request.path[2] == "steps": return try await log(request)
+        case "runs" where request.path.count == 5 && request.path[2] == "artifacts": return try await artifact(request)
+        case "releases" where request.path.count == 3 && request.path[2] == ReleaseVersion.newest:
+            return try await latest(request)
+        case "releases" where request.path.count == 5 && request.path[3] == "files":
+            return try await releaseFile(request)
         default: break
         }
         return try await page(request, visitor, nonce)

@@ -63,10 +63,9 @@ struct PagesAPI: Sendable {
                 try await host.index.releases(
                     of: request.value("repository"), before: before, limit: try limit(request) ?? 20))
         case ("releases", 3):
-            guard let release = try await host.index.release(path[2], of: path[1]) else {
-                throw PageProblem(.notFound, "\(path[1]) has no release \"\(path[2])\"")
-            }
-            return try json(release)
+            let views = PageViews(host: host)
+            guard path[2] != ReleaseVersion.newest else { return try json(try await views.latest(of: path[1])) }
+            return try json(try await host.detail(try await views.known(path[2], of: path[1])).release)
         case ("tests", 2): return try await tests(path[1], request)
         case ("runs", 2), ("runs", 3): return try await run(path, request)
         default: throw PageProblem(.notFound, "there is no such part of the API")

@@ -7,6 +7,7 @@ import Reports
 import Results
 import Store
 import Synchronization
+import TestBasics
 import TestSupport
 import Testing
 
@@ -34,6 +35,9 @@ final class Box: Sendable {
         var definition: [String: String] = [:]
         /// The releases that have the commit of whatever landed.
         var releases: [ReleaseRecord] = []
+        var gate: ReleaseGate?
+        /// Where the files of releases and artifacts are.
+        var folder = ""
         var change: (inout Report) -> Void = { _ in }
         var mostFollowers = 100
         var tasks = [Sample.taskView(.planWaits)]
@@ -107,6 +111,13 @@ final class Box: Sendable {
             log: { [self] _, _ in ReportLog(bytes: Array(state.withLock { $0.log }.utf8)) },
             news: { { try? await Task.sleep(for: .seconds(60)) } }, index: index)
         host.releases = { [self] _, _ in state.withLock { $0.releases } }
+        host.detail = { [self] in
+            var detail = ReleaseDetail(release: $0, folder: state.withLock { $0.folder })
+            detail.release.gate = state.withLock { $0.gate }
+            return detail
+        }
+        host.latest = { [self] _ in state.withLock { $0.releases.first } }
+        host.artifact = { [self] in "\(state.withLock { $0.folder })/\($0)" }
         return host
     }
 
@@ -187,6 +198,16 @@ extension Pages {
 extension PageResponse {
     var text: String {
         if case .bytes(let bytes) = body { String(decoding: bytes, as: UTF8.self) } else { "" }
+    }
+
+    /// The text that is sent piece by piece.
+    fileprivate var streamed: String {
+        get async throws {
+            guard case .stream(let stream) = body else { return "" }
+            var (pieces, bytes) = (stream.pieces(), [UInt8]())
+            while let piece = try await pieces.next() { bytes += piece }
+            return String(decoding: bytes, as: UTF8.self)
+        }
     }
 }
 
@@ -388,6 +409,100 @@ extension PageResponse {
         #expect(text.contains("<a href=") == isLink)
         #expect(text.contains("<svg") == isLink)
         #expect(!text.contains("<i>"))
+    }
+
+    /// A release with a file, and where it is installed.
+    private static func release(_ state: ReleaseRecord.State) -> ReleaseRecord {
+        var release = ReleaseRecord(
+            repository: "alpha", version: ReleaseVersion(version: "1.2.0", buildNumber: 7, tag: "v1.2.0"),
+            commit: Sample.commit(6), tree: "", committedAt: Sample.start, workflow: "release", run: 1,
+            madeAt: Sample.start, state: state, notes: "", files: [.init(name: "app.html", bytes: 3, sha256: "aa")])
+        release.publications = ["apt install hello", "https://apps.example.com/install.html"].enumerated().map {
+            PublicationRecord(
+                step: "store \($0)", destination: "in a folder", state: .released, address: "https://example.com/\($0)",
+                install: $1, updatedAt: Sample.start)
+        }
+        return release
+    }
+
+    @Test(arguments: [ReleaseRecord.State.published, .yanked])
+    func `a version that was withdrawn says why, and is not offered`(state: ReleaseRecord.State) async throws {
+        let box = try await Box()
+        _ = try await box.index.addRelease(Self.release(.published))
+        for publication in Self.release(state).publications {
+            try await box.index.record(publication, of: "1.2.0", in: "alpha")
+        }
+        if state == .yanked {
+            #expect(
+                try await box.index.move(
+                    "1.2.0", of: "alpha", from: [.published], to: .yanked, reason: "it <loses> data (ada)"))
+        }
+        let page = try await box.pages.get("/releases/alpha/1.2.0").text
+        let isOffered = state == .published
+        for text in ["apt install hello", "<svg", "<a href=\"https://", "/files/app.html\""] {
+            #expect(page.contains(text) == isOffered, "\(text)")
+        }
+        let reason = page.range(of: "it &lt;loses")?.lowerBound
+        #expect((reason == nil) == isOffered)
+        if let reason { #expect(try reason < #require(page.range(of: "build 7")).lowerBound) }
+        #expect(try await box.pages.get("/releases/alpha/1.2.0/files/app.html").status == (isOffered ? 404 : 409))
+    }
+
+    @Test func `a release that waits for a person names the command`() async throws {
+        let box = try await Box()
+        _ = try await box.index.addRelease(Self.release(.draft))
+        box.state.withLock {
+            $0.gate = ReleaseGate(
+                run: 12, step: "ship it", isRejected: false, inWords: "<b>waits: pipectl approve 12 --step 'ship it'")
+        }
+        let page = try await box.pages.get("/releases/alpha/1.2.0").text
+        #expect(
+            page.contains("pipectl approve 12 --step ") && page.contains("href=\"/runs/12\"")
+                && !page.contains("<b>waits"))
+        #expect(try await box.pages.get("/releases").text.contains("<td>draft, waits for approval</td>"))
+    }
+
+    @Test func `files of releases and artifacts are saved as they are, and never shown`() async throws {
+        let folder = try TemporaryFolder()
+        let box = try await Box()
+        try folder.write("app.html", "<script>one</script>".utf8)
+        try folder.write("bb", "two".utf8)
+        _ = try await box.index.addRelease(Self.release(.published))
+        box.state.withLock {
+            $0.folder = folder.path
+            $0.change = {
+                $0.artifacts = [ArtifactRecord(step: "pack", path: "dist/ä \".txt", bytes: 3, sha256: "bb")]
+            }
+        }
+        let pages = box.pages
+        let file = try await pages.get("/releases/alpha/1.2.0/files/app.html")
+        #expect(try await file.streamed == "<script>one</script>")
+        #expect(
+            file.headers["content-disposition"] == "attachment; filename=\"app.html\"; filename*=UTF-8''app.html")
+        let artifact = try await pages.get("/runs/1/artifacts/bb/%C3%A4%20%22.txt")
+        #expect(try await artifact.streamed == "two")
+        #expect(
+            artifact.headers["content-disposition"]
+                == "attachment; filename=\"___.txt\"; filename*=UTF-8''%C3%A4%20%22.txt")
+        for response in [file, artifact] {
+            #expect(response.headers["content-type"] == "application/octet-stream")
+            #expect(response.headers["x-content-type-options"] == "nosniff")
+            #expect(response.headers["content-security-policy"]?.contains("default-src 'none'") == true)
+        }
+        for path in [
+            "/releases/alpha/1.2.0/files/other", "/releases/alpha/1.2.0/files/..%2fbb",
+            "/releases/alpha/9/files/app.html",
+            "/runs/1/artifacts/bb/other", "/runs/1/artifacts/..%2fbb/x", "/runs/9/artifacts/bb/x",
+        ] { #expect(try await pages.get(path).status == 404, "\(path)") }
+    }
+
+    @Test func `the latest release has an address of its own`() async throws {
+        let box = try await Box()
+        #expect(try await box.pages.get("/releases/alpha/latest").status == 404)
+        box.state.withLock { $0.releases = [Self.release(.published)] }
+        let answer = try await box.pages.get("/releases/alpha/latest")
+        #expect(answer.status == 303 && answer.headers["location"] == "/releases/alpha/1.2.0")
+        #expect(try await box.pages.get("/api/v1/releases/alpha/latest").text.contains("\"version\":\"1.2.0\""))
     }
 
     @Test func `a push shows what its runs found that the target has not`() async throws {
