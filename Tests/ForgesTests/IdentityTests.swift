@@ -29,8 +29,9 @@ import Testing
     @Test(
         .timeLimit(.minutes(1)),
         arguments: [
-            ("repo, workflow", true, [true, true]), ("repo:status", true, [true, false]), ("", true, [false, false]),
-            ("repo", false, [false, true]), ("public_repo", true, [true, true]), ("gist,  repo", true, [true, true]),
+            ("repo, workflow", true, [true, true, true]), ("repo:status", true, [true, false, false]),
+            ("", true, [false, false, false]), ("repo", false, [false, true, false]),
+            ("public_repo", true, [true, true, true]), ("gist,  repo", true, [true, true, true]),
         ])
     func `the scopes of a classic token are read and nothing is tried`(
         scopes: String, mayPush: Bool, granted: [Bool]
@@ -57,7 +58,15 @@ import Testing
         let (identity, requests) = try await identity(
             .github, ["/repos/octo/hello": .json(200, #"{"permissions": {"push": true}}"#), "1": .json(422, "{}")])
         #expect(identity.lacking.isEmpty)
-        #expect(requests.filter { $0.method != "GET" }.count == 2)
+        #expect(requests.filter { $0.method != "GET" }.count == 3)
+        // Verdicts are shown without the right to write, which releases need.
+        let (other, _) = try await self.identity(
+            .github,
+            [
+                "/repos/octo/hello": .json(200, #"{"permissions": {"push": true}}"#),
+                "/git/refs/tags/pipectl-connect": .json(403, "{}"),
+            ])
+        #expect(other.lacking.isEmpty && other.permissions.map(\.isGranted) == [true, true, false])
         let (reader, asked) = try await self.identity(
             .github,
             ["/repos/octo/hello": .json(200, #"{"permissions": {"push": false}}"#), "07": .json(403, "{}")])

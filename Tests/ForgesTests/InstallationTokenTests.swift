@@ -46,6 +46,17 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(1)), arguments: [("write", true), ("read", false), ("none", false)])
+    func `whether an App may write is read where it is installed`(level: String, mayWrite: Bool) async throws {
+        let permissions = level == "none" ? "" : #""contents": "\#(level)""#
+        let answer = ForgeDouble.Answer.json(200, #"{"id": 2001, "permissions": {\#(permissions)}}"#)
+        try await place({ $0.path.hasSuffix("/installation") ? answer : .json(404, "{}") }) { session, double, _ in
+            let known = try await session.mayWrite()
+            #expect(known == mayWrite)
+            #expect(double.requests.count == 1)
+        }
+    }
+
     @Test(.timeLimit(.minutes(1)))
     func `a hundred callers at once make one token request`() async throws {
         let count = TokenCount()

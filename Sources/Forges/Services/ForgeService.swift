@@ -45,27 +45,6 @@ extension ForgeService {
 }
 
 extension ForgeSession {
-    /// Sends a request that can't take effect, since it names something that does not exist. A forge checks the
-    /// permission before it looks for that.
-    ///
-    /// - Returns: False if the forge says that the permission is missing.
-    func mayDo(_ request: ForgeRequest) async throws -> Bool {
-        do {
-            _ = try await send(request)
-            return true
-        } catch let error as ForgeError where error.code == .forbidden {
-            return false
-        } catch let error as ForgeError where [.notFound, .refused].contains(error.code) {
-            return true
-        }
-    }
-
-    /// The number of a comment that never exists: the largest that an API takes.
-    static let noComment = Int64.max
-
-    /// The id of a commit that never exists.
-    static let noCommit = String(repeating: "0", count: 39) + "1"
-
     /// The service for the session's kind of forge.
     var service: any ForgeService & ForgeMergeService {
         switch address.kind {

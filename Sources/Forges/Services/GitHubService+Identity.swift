@@ -9,11 +9,10 @@ extension GitHubService {
 
     private func appIdentity() async throws -> ForgeIdentity {
         struct App: Decodable { var slug: String }
-        struct Installation: Decodable { var permissions: [String: String] }
-        guard let authorization = try await session.appAuthorization() else { return try await tokenIdentity() }
+        guard let authorization = try await session.appAuthorization(),
+            let granted = try await session.appPermissions()
+        else { return try await tokenIdentity() }
         let app = try await session.client.send(.get("/app"), authorization: authorization).decode(App.self)
-        let granted = try await session.client.send(.get("\(root)/installation"), authorization: authorization)
-            .decode(Installation.self).permissions
         let repository = try await session.send(.get(root))
         let permissions = GitHubApp.permissions.map { wanted in
             let has = granted[wanted.name]
@@ -40,11 +39,8 @@ extension GitHubService {
         let mayPush = repository.permissions?.push ?? true
         let statuses: Bool
         let comments: Bool
-        if let header = answer.headers["x-oauth-scopes"] {
-            // A classic token: GitHub lists its scopes with each answer.
-            let scopes = Set(header.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
-            let hasRepository =
-                scopes.contains("repo") || (scopes.contains("public_repo") && repository.private == false)
+        if let scopes = TokenScopes(answer) {
+            let hasRepository = scopes.includeRepository(isPrivate: repository.private)
             statuses = mayPush && (hasRepository || scopes.contains("repo:status"))
             comments = hasRepository
         } else {
@@ -61,6 +57,10 @@ extension GitHubService {
                 ForgePermission(
                     name: "pull requests: write", purpose: "comment on pull requests", isGranted: comments,
                     remedy: "use a token with it"),
+                ForgePermission(
+                    name: "contents: write", purpose: GitHubApp.writing, isNeeded: false,
+                    isGranted: try await session.mayWrite() ?? true,
+                    remedy: "use a token with it, of somebody who may push to \(session.address.project)"),
             ], rateLimit: ForgeRateLimit(answer.headers))
     }
 

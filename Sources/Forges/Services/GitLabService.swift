@@ -11,27 +11,21 @@ struct GitLabService: ForgeService, ForgeMergeService, ForgeReviewService {
 
     func identity() async throws -> ForgeIdentity {
         struct User: Decodable { var username: String }
-        struct Project: Decodable {
-            var permissions: Permissions?
-            struct Permissions: Decodable { var projectAccess: Access?, groupAccess: Access? }
-            struct Access: Decodable { var accessLevel: Int? }
-        }
         let answer = try await session.send(.get("/user"))
         let user = try answer.decode(User.self)
-        let project = try await session.send(.get(root)).decode(Project.self)
-        let levels = [project.permissions?.projectAccess?.accessLevel, project.permissions?.groupAccess?.accessLevel]
         let remedy = "use a project token with the role Developer and the scope \"api\""
-        // 30 is the role Developer.
-        let isDeveloper = levels.compactMap { $0 }.max().map { $0 >= 30 } ?? true
+        let isDeveloper = try await session.mayWrite() ?? true
         let hasScope = try await hasScope()
         return ForgeIdentity(
             login: user.username,
             permissions: [
                 ForgePermission(
-                    name: "api", purpose: "show verdicts as commit statuses and comment", isGranted: hasScope,
+                    name: "api", purpose: "show verdicts as commit statuses, comment and publish releases",
+                    isGranted: hasScope,
                     remedy: remedy),
                 ForgePermission(
-                    name: "Developer", purpose: "write to commits of the project", isGranted: isDeveloper,
+                    name: "Developer", purpose: "write to commits of the project and publish releases",
+                    isGranted: isDeveloper,
                     remedy: remedy),
             ], rateLimit: ForgeRateLimit(answer.headers))
     }

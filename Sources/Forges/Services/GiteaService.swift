@@ -11,17 +11,12 @@ struct GiteaService: ForgeService, ForgeMergeService, ForgeReviewService {
 
     func identity() async throws -> ForgeIdentity {
         struct User: Decodable { var login: String }
-        struct Repository: Decodable {
-            var permissions: Permissions?
-            struct Permissions: Decodable { var push: Bool? }
-        }
         struct Status: Encodable { var state: String, context: String }
         struct Comment: Encodable { var body: String }
         let answer = try await session.send(.get("/user"))
         let user = try answer.decode(User.self)
-        let repository = try await session.send(.get(root)).decode(Repository.self)
         // It tells a person's role, but nothing of a token's scopes.
-        var statuses = repository.permissions?.push ?? true
+        var statuses = try await session.mayWrite() ?? true
         if statuses {
             statuses = try await session.mayDo(
                 .send(
@@ -36,7 +31,8 @@ struct GiteaService: ForgeService, ForgeMergeService, ForgeReviewService {
             login: user.login,
             permissions: [
                 ForgePermission(
-                    name: "write:repository", purpose: "show verdicts as commit statuses", isGranted: statuses,
+                    name: "write:repository", purpose: "show verdicts as commit statuses and publish releases",
+                    isGranted: statuses,
                     remedy: "use a token with this scope, of somebody who may write to \(session.address.project)"),
                 ForgePermission(
                     name: "write:issue", purpose: "comment on pull requests", isGranted: comments,

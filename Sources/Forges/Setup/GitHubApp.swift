@@ -11,15 +11,16 @@ public struct GitHubApp: Sendable {
         var isNeeded = true
     }
 
+    /// What writing to the repository is for.
+    static let writing = "publish releases, merge changes of the merge queue and push fixes"
+
     static let permissions = [
         Permission(name: "checks", level: "write", purpose: "show verdicts as checks"),
         Permission(name: "pull_requests", level: "write", purpose: "comment on pull requests and review them"),
         Permission(
             name: "issues", level: "write", purpose: "make tasks of issues and answer there", isNeeded: false),
         Permission(name: "metadata", level: "read", purpose: "find the repository"),
-        Permission(
-            name: "contents", level: "write", purpose: "merge changes of the merge queue and push fixes",
-            isNeeded: false),
+        Permission(name: "contents", level: "write", purpose: writing, isNeeded: false),
         Permission(
             name: "security_events", level: "write", purpose: "send SARIF files to code scanning", isNeeded: false),
     ]

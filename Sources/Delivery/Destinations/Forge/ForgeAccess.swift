@@ -45,11 +45,6 @@ package struct ForgeAccess: Sendable {
 }
 
 extension ForgeSession {
-    /// The path of the project in the forge's API.
-    var project: String {
-        address.kind == .gitlab ? "/projects/\(ForgeRequest.part(address.project))" : "/repos/\(address.project)"
-    }
-
     /// The answer; nil where there is nothing at the path.
     func found<Value: Decodable & Sendable>(_ path: String, _ type: Value.Type) async throws -> Value? {
         do { return try await send(.get(path)).decode(type) } catch let error as ForgeError
