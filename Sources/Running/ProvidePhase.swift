@@ -11,6 +11,7 @@ import Results
 import Store
 import Engine
 import Foundation
+import Git
 import Logging
 import Pipeline
 import Sandbox
@@ -97,9 +98,12 @@ struct ProvidePhase: Sendable {
             if let obstacle = secrets.obstacle(to: step) { throw end(step, obstacle) }
             guard prepared.trust == .merged else { continue }
             do {
-                try await delivery.check(step, of: request.repository, secrets: secrets.bytes(for: step))
+                try await delivery.check(
+                    step, of: request.repository, tag: prepared.version?.tag, at: prepared.tested.hex,
+                    secrets: secrets.bytes(for: step))
             } catch let problem as DeliveryProblem {
-                throw end(step, problem.description, problem.code == .invalid ? .failed : .infrastructure)
+                let isOfRelease = [.invalid, .conflict].contains(problem.code)
+                throw end(step, problem.description, isOfRelease ? .failed : .infrastructure)
             }
         }
     }

@@ -101,6 +101,7 @@ final class GitHubInMemory: Sendable {
             }
             switch (request.method, path.count) {
             case ("GET", 4): return .json(200, "[\(state.releases.map { json($0, host) }.joined(separator: ","))]")
+            case ("GET", 5) where path[3] == "commits": return .json(200, "{}")
             case ("POST", 4):
                 let id = (state.releases.map(\.id).max() ?? 0) + 1
                 state.releases.append(

@@ -54,6 +54,8 @@ struct PhaseBench {
     }()
     var history = TaskRecords.none
     var trials: TaskTrials?
+    /// Why no destination can be used.
+    var obstacle = DeliveryProblem.Code.invalid
 
     static func with(_ body: (PhaseBench) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
@@ -146,7 +148,7 @@ struct PhaseBench {
     var delivery: DeliveryService {
         DeliveryService(
             index: index, folders: ReleaseFolders(state.releases), sources: NoReleaseSources(),
-            artifact: { _ in nil }, publishers: { _, _, _ in throw DeliveryProblem(.invalid, "nowhere") })
+            artifact: { _ in nil }, publishers: { [obstacle] _, _, _ in throw DeliveryProblem(obstacle, "nowhere") })
     }
 
     var execute: ExecutePhase {

@@ -1,3 +1,4 @@
+import Delivery
 import ProofKeys
 import Control
 import Results
@@ -85,8 +86,15 @@ import RunSamples
         }
     }
 
-    @Test func `provide: a destination that can't be used ends the run before its steps`() async throws {
+    @Test(arguments: [
+        (DeliveryProblem.Code.invalid, Verdict.failed), (.conflict, .failed), (.refused, .infrastructure),
+    ])
+    func `provide: a destination that can't be used ends the run before its steps`(
+        code: DeliveryProblem.Code, verdict: Verdict
+    ) async throws {
         try await PhaseBench.with { bench in
+            var bench = bench
+            bench.obstacle = code
             let task = try await bench.task()
             let out = PlannedStep(name: "out", action: .publish(.folder("/srv")), needs: ["unit"])
             var prepared = try bench.prepared(task, [pass, out])
@@ -95,7 +103,7 @@ import RunSamples
             let early = await #expect(throws: EarlyVerdict.self) {
                 _ = try await bench.provide().provide(task, prepared, proofs)
             }
-            #expect(early?.verdict == .failed)
+            #expect(early?.verdict == verdict)
             #expect(!bench.exists(task.place.workspace))
         }
     }

@@ -42,7 +42,7 @@ struct Patience: Sendable {
         }
     }
 
-    private static func problem(_ error: any Error) -> DeliveryProblem {
+    static func problem(_ error: any Error) -> DeliveryProblem {
         if let problem = error as? DeliveryProblem { return problem }
         guard let error = error as? ForgeError else {
             return DeliveryProblem(.machine, "publishing failed on this machine: \(PublishedName.shown("\(error)"))")

@@ -26,6 +26,12 @@ package protocol Publisher: Sendable {
     /// - Throws: ``DeliveryProblem``.
     func check() async throws
 
+    /// Asks the destination, for some seconds, whether it would refuse a release of the tag at the commit: the tag is
+    /// elsewhere, or a right is missing. If it does not answer, nothing is known, and the release may go on.
+    ///
+    /// - Throws: ``DeliveryProblem``.
+    func check(tag: String, at commit: String) async throws
+
     /// How far its users have a release that ``publish(_:progress:say:)`` has brought there; nil if that does not change
     /// by itself.
     ///
@@ -35,6 +41,8 @@ package protocol Publisher: Sendable {
 
 extension Publisher {
     package func check() async throws {}
+
+    package func check(tag: String, at commit: String) async throws {}
 
     package func state(of release: ReleaseContent) async throws -> PublicationStanding? { nil }
 }

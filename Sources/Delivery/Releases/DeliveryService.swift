@@ -46,12 +46,20 @@ package struct DeliveryService: Sendable {
 
     /// Finds out, before a run's other steps take their time, that a step can't make or publish its release.
     ///
-    /// - Parameter secrets: By name, those that the step names.
+    /// - Parameters:
+    ///   - tag: The tag of the release; nil if it is not known.
+    ///   - commit: The commit of the release.
+    ///   - secrets: By name, those that the step names.
     /// - Throws: ``DeliveryProblem``; errors of the index.
-    package func check(_ step: PlannedStep, of repository: String, secrets: [String: [UInt8]]) async throws {
+    package func check(
+        _ step: PlannedStep, of repository: String, tag: String?, at commit: String, secrets: [String: [UInt8]]
+    ) async throws {
         switch step.action {
         case .release(let plan): _ = try Signers(plan.signatures, secrets)
-        case .publish(let destination): try await publishers(destination, repository, secrets).check()
+        case .publish(let destination):
+            let publisher = try await publishers(destination, repository, secrets)
+            try await publisher.check()
+            if let tag { try await publisher.check(tag: tag, at: commit) }
         case .shell, .command, .closure, .approval: break
         }
     }

@@ -60,6 +60,9 @@ struct ReleaseMakerTests {
                 address: address.withLock { $0 } ?? "https://example.com/\(tries)")
         }
 
+        let checked = Mutex<[String]>([])
+        func check(tag: String, at commit: String) async throws { checked.withLock { $0.append("\(tag) \(commit)") } }
+
         func state(of release: ReleaseContent) async throws -> PublicationStanding? {
             try now.withLock { try $0.get() }
         }
@@ -168,6 +171,17 @@ struct ReleaseMakerTests {
         #expect(
             verifier.verify(draft: draft, in: bench.path).filter { !$0.accepted }.map(\.file)
                 == ["\(bench.path)/app.txt"])
+    }
+
+    @Test func `destinations are asked about the tag before it is made`() async throws {
+        let bench = try await Bench()
+        let (release, publish) = (bench.basis.plan.steps[1], bench.basis.plan.steps[2])
+        let keys = ["KEY": Array(bench.key.pem.utf8)]
+        for step in [release, publish] {
+            try await bench.service.check(step, of: "app", tag: "v1.0", at: "c", secrets: keys)
+            try await bench.service.check(step, of: "app", tag: nil, at: "c", secrets: keys)
+        }
+        #expect(bench.memory.checked.withLock { $0 } == ["v1.0 c"])
     }
 
     @Test func `a folder that a crash left before the release was recorded is replaced`() async throws {

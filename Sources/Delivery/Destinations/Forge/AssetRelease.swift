@@ -57,8 +57,10 @@ struct AssetRelease: Sendable {
     private var releases: String { "\(session.project)/releases" }
 
     func publish(asDraft: Bool, isPrerelease: Bool) async throws -> Publication {
-        try release.check(tagAt: try await service.commit(ofTag: release.tag))
+        let tagged = try await service.commit(ofTag: release.tag)
+        try session.check(tag: release.tag, of: release.commit, at: tagged)
         let all = try await session.pages(releases, of: ForgeRelease.self)
+        if tagged == nil { try await session.check(commit: release.commit) }
         let found: ForgeRelease
         if let there = try await existing(among: all) { found = there } else { found = try await create(isPrerelease) }
         let isOwn = try await isOwn(found)

@@ -30,7 +30,9 @@ struct GitLabRelease: Sendable {
         if let found = try await session.found("\(path)/\(ForgeRequest.part(release.tag))", Found.self) {
             try await check(found, packages)
         } else {
-            try release.check(tagAt: try await tagCommit())
+            let tagged = try await Self.commit(ofTag: release.tag, session)
+            try session.check(tag: release.tag, of: release.commit, at: tagged)
+            if tagged == nil { try await session.check(commit: release.commit) }
             try await packages.upload(release, progress: progress, say: say)
             try await progress.confirm()
             try await create(path, packages)
@@ -40,16 +42,16 @@ struct GitLabRelease: Sendable {
             address: "\(session.address.web)/-/releases/\(ForgeRequest.part(release.tag))")
     }
 
-    /// The commit of the release's tag; nil if there is none. GitLab passes over `ref` where there is a tag.
-    private func tagCommit() async throws -> String? {
+    /// The commit of a tag; nil if there is none. GitLab passes over `ref` where there is a tag.
+    static func commit(ofTag tag: String, _ session: ForgeSession) async throws -> String? {
         struct Tag: Decodable, Sendable {
             var name: String
             var commit: Found.Commit?
         }
         return try await session.pages(
-            "\(session.project)/repository/tags", ["search": "^\(release.tag)"], of: Tag.self
+            "\(session.project)/repository/tags", ["search": "^\(tag)"], of: Tag.self
         )
-        .first { $0.name == release.tag }?.commit?.id
+        .first { $0.name == tag }?.commit?.id
     }
 
     private func create(_ path: String, _ packages: GitLabPackages) async throws {
