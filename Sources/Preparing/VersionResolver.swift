@@ -32,6 +32,11 @@ package struct VersionResolver {
                         + "\(prefix)…, or write .tag(prefix: \"\") for tags without a prefix")
             }
             version = String(tag.dropFirst(prefix.count))
+            guard version.prefixMatch(of: /[vV]?[0-9]/) != nil else {
+                throw VersionProblem(
+                    "the tag \(tag) names no version, since \"\(version)\" does not begin with a number: let the workflow start "
+                        + "on .tag(matching: \"\(prefix)[0-9]*\") only")
+            }
         // The tag of a version has a v, the version itself has none.
         case .file(let path): version = try text(of: path).replacing(/^[vV](?=[0-9])/, with: "")
         case .counted(let base): (version, marketing) = ("\(base).\(number)", base)

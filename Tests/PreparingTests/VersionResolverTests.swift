@@ -99,6 +99,10 @@ struct VersionResolverTests {
             #expect(throws: VersionProblem.self) { try untagged.version(by: .tag()) }
             #expect(throws: VersionProblem.self) { try tagged.version(by: .tag(prefix: "release-")) }
             #expect(try tagged.version(by: .tag(prefix: "")).version == "v2.0")
+            for (tag, prefix) in [("vfoo", "v"), ("vendor-1", "v"), ("v", "v"), ("release-1", ""), ("v.1", "v")] {
+                let stray = VersionResolver(repository: repository, commit: head, tag: tag)
+                #expect(throws: VersionProblem.self) { try stray.version(by: .tag(prefix: prefix)) }
+            }
             let read = try untagged.version(by: .file("VERSION"))
             #expect(read == ReleaseVersion(version: "1.2", buildNumber: 3, tag: "v1.2"))
             #expect(try untagged.version(by: .file("NAME")).version == "vim")

@@ -116,12 +116,11 @@ struct AssetRelease: Sendable {
         return try await progress.value("release") == "\(found.id)"
     }
 
-    /// Whether it is to be shown as the latest, as GitHub wants to hear it: a candidate is not, nor is one older than
-    /// another that is there; nil: GitHub decides, as the version has no order.
+    /// Whether it is to be shown as the latest, as GitHub wants to hear it: a candidate is not, nor is a version without
+    /// an order, nor one older than another that is there; nil: the forge does not ask.
     private func latest(among all: [ForgeRelease], _ isPrerelease: Bool) -> String? {
         guard service.asksForLatest else { return nil }
-        if isPrerelease { return "false" }
-        guard let own = OrderedVersion(release.version) else { return nil }
+        guard !isPrerelease, let own = OrderedVersion(release.version) else { return "false" }
         // Another product of the repository may have tags that begin otherwise.
         let beginning = release.tag.hasSuffix(release.version) ? release.tag.dropLast(release.version.count) : ""
         let isOlder = all.contains { other in
