@@ -81,7 +81,7 @@ package struct TestFlightPublisher: Publisher {
     }
 
     private func file(of release: ReleaseContent) throws -> ReleaseFile {
-        let form = options.platform == "MAC_OS" ? ".pkg" : ".ipa"
+        let form = options.ending
         let found = release.files.filter { $0.name.hasSuffix(form) }
         guard let file = found.first, found.count == 1 else {
             let names = found.isEmpty ? "none" : found.map(\.name).joined(separator: ", ")

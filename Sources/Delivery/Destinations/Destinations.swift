@@ -56,3 +56,24 @@ package struct Destinations: Sendable {
         }
     }
 }
+
+extension Destination {
+    /// What it needs among the files of a release and does not find; nil if it can publish them.
+    func missing(among names: [String]) -> String? {
+        switch self {
+        case .forge, .packages, .registry, .folder, .ssh: return nil
+        case .apt: return names.contains { $0.hasSuffix(AptPublisher.ending) } ? nil : "no \(AptPublisher.ending) file"
+        case .homebrew(_, let formula, _):
+            let file = HomebrewPublisher.file(of: formula)
+            return names.contains(file) ? nil : "no file \(PublishedName.shown(file))"
+        case .testFlight(let flight):
+            let count = names.count { $0.hasSuffix(flight.ending) }
+            return count == 1 ? nil : "\(count) files that end in \(flight.ending), and TestFlight takes one"
+        }
+    }
+}
+
+extension TestFlight {
+    /// How the name of an app ends.
+    package var ending: String { platform == "MAC_OS" ? ".pkg" : ".ipa" }
+}

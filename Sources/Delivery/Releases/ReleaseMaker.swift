@@ -70,6 +70,7 @@ struct ReleaseMaker {
         let version = basis.version
         let address = try await service.sources.address(basis)
         let files = try await filled(try chosen(plan, order), plan, order, address)
+        try checkDestinations(of: files.map(\.name))
         let signers = try Signers(plan.signatures, order.secrets)
         let notes = ReleaseNotes.text(try await service.sources.landed(basis))
         let sides = ReleaseSides(
@@ -126,6 +127,11 @@ struct ReleaseMaker {
                         + "with at most \(Self.longestName) letters, digits and . _ + ~ @ - ( ) and without "
                         + "\(DurableFiles.unfinished) at its end, or leave it out with files:")
             }
+            guard artifact.bytes > 0 else {
+                throw DeliveryProblem(
+                    .invalid,
+                    "the artifact \(artifact.path) is empty, and GitHub takes no empty file: leave it out with files:")
+            }
             if let twin = files.first(where: { $0.name.lowercased() == name.lowercased() }) {
                 if twin.sha256 == artifact.sha256 { continue }
                 throw DeliveryProblem(.invalid, "two artifacts have the name \(name): rename one of them")
@@ -146,6 +152,19 @@ struct ReleaseMaker {
                     + "declare them with .artifacts(…)")
         }
         return files
+    }
+
+    /// Checks that each destination finds what it publishes. Later, the version would be taken.
+    private func checkDestinations(of names: [String]) throws {
+        for step in basis.plan.steps {
+            guard case .publish(let destination) = step.action, let missing = destination.missing(among: names) else {
+                continue
+            }
+            throw DeliveryProblem(
+                .invalid,
+                "step \"\(step.name)\" publishes \(destination.inWords), but the release has \(missing): declare it with "
+                    + ".artifacts(…)")
+        }
     }
 
     /// The files with what only the release knows in its formula.

@@ -173,6 +173,34 @@ struct ReleaseMakerTests {
                 == ["\(bench.path)/app.txt"])
     }
 
+    @Test func `an empty file is refused before the version is taken`() async throws {
+        let bench = try await Bench()
+        let problem = await #expect(throws: ReleaseFailure.self) {
+            _ = try await bench.perform(1, [bench.artifact("app.txt", "one"), bench.artifact("files/empty.txt", "")])
+        }
+        #expect(problem?.isOfMachine == false && problem?.reason.contains("files/empty.txt") == true)
+        #expect(try await bench.index.release("1.0", of: "app") == nil)
+    }
+
+    @Test(
+        arguments: [
+            (.apt(folder: "/x", key: "K"), "app.deb"),
+            (.homebrew(tap: "https://example.com/a/tap", formula: "Formula/app.rb"), "app.rb"),
+            (.testFlight(TestFlight(app: "a", key: "K", keyID: "1")), "app.ipa"),
+        ] as [(Destination, String)])
+    func `a release without the file that a destination needs is not made`(
+        destination: Destination, name: String
+    ) async throws {
+        var bench = try await Bench()
+        bench.basis.plan.steps[2].action = .publish(destination)
+        let other = try await bench.artifact("app.txt", "one")
+        let problem = await #expect(throws: ReleaseFailure.self) { _ = try await bench.perform(1, [other]) }
+        #expect(problem?.isOfMachine == false)
+        #expect(try await bench.index.release("1.0", of: "app") == nil)
+        _ = try await bench.perform(1, [other, bench.artifact("dist/\(name)", "two")])
+        #expect(try await bench.index.release("1.0", of: "app")?.state == .draft)
+    }
+
     @Test func `destinations are asked about the tag before it is made`() async throws {
         let bench = try await Bench()
         let (release, publish) = (bench.basis.plan.steps[1], bench.basis.plan.steps[2])

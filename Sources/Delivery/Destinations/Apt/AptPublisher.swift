@@ -21,12 +21,15 @@ struct AptPublisher: Publisher {
     let work: String
     var now: @Sendable () -> Date = { Date() }
 
+    /// How the names of packages end.
+    static let ending = ".deb"
+
     func publish(
         _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void
     ) async throws -> Publication {
         try PublishedName.check(release)
         try checkOptions()
-        let files = release.files.filter { $0.name.hasSuffix(".deb") }
+        let files = release.files.filter { $0.name.hasSuffix(Self.ending) }
         guard !files.isEmpty else {
             throw DeliveryProblem(.invalid, "release \(release.version) has no .deb file for the apt repository")
         }

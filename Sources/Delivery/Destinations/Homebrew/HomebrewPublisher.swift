@@ -20,7 +20,7 @@ struct HomebrewPublisher: Publisher {
         _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void
     ) async throws -> Publication {
         try PublishedName.check(release)
-        let wanted = formula.split(separator: "/").last.map(String.init) ?? formula
+        let wanted = Self.file(of: formula)
         guard let file = release.files.first(where: { $0.name == wanted }), wanted.hasSuffix(".rb"),
             wanted.wholeMatch(of: /[a-z0-9][a-z0-9@+._\-]*\.rb/) != nil
         else {
@@ -47,6 +47,9 @@ struct HomebrewPublisher: Publisher {
         let name = String(wanted.dropLast(3))
         return Publication(state: .released, address: tap, install: Self.install(name, tap))
     }
+
+    /// The name of the file of a release that is the formula.
+    static func file(of formula: String) -> String { formula.split(separator: "/").last.map(String.init) ?? formula }
 
     /// `brew install owner/tap/name`, which is possible for a tap at GitHub.
     static func install(_ name: String, _ tap: String) -> String? {
