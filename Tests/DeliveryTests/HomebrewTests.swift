@@ -28,6 +28,30 @@ struct HomebrewTests {
             String.init)
     }
 
+    @Test(
+        arguments: [
+            ("https://github.com/acme/homebrew-tap", "brew install acme/tap/hello"),
+            ("git@github.com:acme/homebrew-tap.git", "brew install acme/tap/hello"),
+            ("ssh://git@github.com/acme/homebrew-tap", "brew install acme/tap/hello"),
+            (
+                "https://github.com/acme/formulas",
+                "brew tap acme/formulas https://github.com/acme/formulas && brew install acme/formulas/hello"
+            ),
+            (
+                "https://gitlab.com/group/sub/homebrew-tap.git/",
+                "brew tap sub/tap https://gitlab.com/group/sub/homebrew-tap.git/ && brew install sub/tap/hello"
+            ),
+            (
+                "git@git.example.org:acme/homebrew-x",
+                "brew tap acme/x git@git.example.org:acme/homebrew-x && brew install acme/x/hello"
+            ),
+            ("https://example.org/tap", nil), ("https://example.org/a/tap;ls", nil), ("file:///srv/a/tap", nil),
+            ("/srv/a/tap", nil),
+        ] as [(String, String?)])
+    func `its users are told how to install it`(tap: String, line: String?) {
+        #expect(HomebrewPublisher.install("hello", tap) == line)
+    }
+
     @Test(.timeLimit(.minutes(1)))
     func `each version is one commit, also when its step is repeated after the next one`() async throws {
         let folder = try TemporaryFolder()

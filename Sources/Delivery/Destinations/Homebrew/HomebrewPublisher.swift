@@ -51,13 +51,20 @@ struct HomebrewPublisher: Publisher {
     /// The name of the file of a release that is the formula.
     static func file(of formula: String) -> String { formula.split(separator: "/").last.map(String.init) ?? formula }
 
-    /// `brew install owner/tap/name`, which is possible for a tap at GitHub.
+    /// `brew install owner/tap/name`, after `brew tap owner/tap ADDRESS` where Homebrew does not find the tap by its name;
+    /// nil for a tap of this machine.
     static func install(_ name: String, _ tap: String) -> String? {
-        guard
-            let parts = tap.firstMatch(
-                of: /github\.com[:\/]([A-Za-z0-9\-]+)\/homebrew-([A-Za-z0-9._\-]+?)(?:\.git)?\/?$/)
+        // What a shell would take for something else is not shown.
+        guard tap.wholeMatch(of: /[A-Za-z0-9.@:_~\/\-]+/) != nil,
+            let place = tap.prefixMatch(of: /(?:https|ssh):\/\/[^\/]+\/|[^\/@]+@[^\/:]+:/)
         else { return nil }
-        return "brew install \(parts.1)/\(parts.2)/\(name)"
+        let parts = tap[place.range.upperBound...].split(separator: "/")
+        guard parts.count > 1, var tapName = parts.last.map(String.init) else { return nil }
+        if tapName.hasSuffix(".git") { tapName.removeLast(4) }
+        let isFound = tapName.hasPrefix("homebrew-") && place.0.contains(/[@\/]github\.com[:\/]/)
+        tapName.trimPrefix("homebrew-")
+        let short = "\(parts[parts.count - 2])/\(tapName)"
+        return (isFound ? "" : "brew tap \(short) \(tap) && ") + "brew install \(short)/\(name)"
     }
 }
 
