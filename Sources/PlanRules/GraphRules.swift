@@ -4,7 +4,12 @@ struct NotEmpty: PlanRule {
     static let name = "empty-workflow"
     static let limit = 10_000
     func check(_ plan: Plan, _ report: (String?, String) -> Void) {
-        if plan.steps.isEmpty { report(nil, "it has no steps; write Step(\"name\", run: \"…\")") }
+        if plan.steps.isEmpty {
+            report(
+                nil,
+                "it has no steps; write Step(\"name\", run: \"…\"), and list a step or release that is made with let: its "
+                    + "name on a line of its own")
+        }
         if plan.steps.count > NotEmpty.limit { report(nil, "it has \(plan.steps.count) steps; the limit is 10,000") }
     }
 }

@@ -11,6 +11,7 @@ struct UsableReleases: PlanRule {
             case .release(let release):
                 makers.append(step.name)
                 check(release, step, report)
+                checkFiles(of: release, step, plan, report)
             case .publish(let destination):
                 for problem in problems(of: destination) { report(step.name, problem) }
                 if case .testFlight = destination, case .counted(let base) = plan.release?.version,
@@ -69,6 +70,29 @@ struct UsableReleases: PlanRule {
         }
     }
 
+    /// Finds a release that no artifact can get into.
+    private func checkFiles(
+        of release: ReleasePlan, _ step: PlannedStep, _ plan: Plan, _ report: (String?, String) -> Void
+    ) {
+        let needed = plan.needs(of: step.name).subtracting([step.name])
+        // The lack of needs is reported already.
+        guard !needed.isEmpty else { return }
+        let made = plan.steps.filter { needed.contains($0.name) }.flatMap(\.artifacts)
+        guard !made.isEmpty else {
+            return report(
+                step.name, "no step that it needs declares artifacts; add .artifacts(…) to the one that makes files")
+        }
+        let (wanted, found) = (release.files.compactMap { try? Glob($0) }, made.compactMap { try? Glob($0) })
+        // A pattern that can't be read is reported by itself.
+        guard wanted.count == release.files.count, found.count == made.count, !wanted.isEmpty,
+            wanted.allSatisfy({ glob in found.allSatisfy(glob.excludes) })
+        else { return }
+        report(
+            step.name,
+            "files: \(release.files.joined(separator: ", ")) matches none of the artifacts \(made.joined(separator: ", ")) "
+                + "of the steps that it needs; write files: like those")
+    }
+
     private func checkModifiers(of step: PlannedStep, _ report: (String?, String) -> Void) {
         var plain = PlannedStep(name: step.name, action: step.action, needs: step.needs)
         (plain.timeout, plain.retry, plain.secrets) = (step.timeout, step.retry, step.secrets)
@@ -96,13 +120,15 @@ struct UsableReleases: PlanRule {
         case .registry(let repository, _): address(repository, ["https://", "http://"])
         case .folder(let path, let shown): folder(path) + (shown.map { address($0, ["https://", "http://"]) } ?? [])
         case .ssh(let host, let path, _, _):
-            folder(path) + (host.isEmpty || host.hasPrefix("-") ? ["\"\(host)\" is no host"] : [])
+            folder(path)
+                + (Destination.sshHost(host) != nil
+                    ? [] : ["\"\(host)\" is no host; write user@host or user@host:PORT"])
         case .apt(let path, let suite, let component, _, let days, let shown):
             folder(path) + (shown.map { address($0, ["https://", "http://"]) } ?? [])
                 + (days.map { (1...3_650).contains($0) } ?? true
                     ? [] : ["lists can't be valid for \(days ?? 0) days; write 1 to 3650"])
-                + [suite, component].filter { $0.isEmpty || $0.contains("/") || $0.hasPrefix(".") }.map {
-                    "\"\($0)\" is no name of a suite or component"
+                + [suite, component].filter { !Destination.isAptName($0) }.map {
+                    "\"\($0)\" is no name of a suite or component; it may have letters, digits and . _ -"
                 }
         case .homebrew(let tap, let formula, _):
             // An ssh address names the user, which is no secret.

@@ -34,6 +34,19 @@ import Testing
     }
 
     @Test(arguments: [
+        ("out/*", "dist/*", true), ("*", "dist/*", true), ("dist/a", "dist/*", false),
+        ("dist/*.deb", "dist/a.rpm", true),
+        ("dist/*.deb", "dist/*.rpm", false), ("{a,b}/*", "b/x", false), ("{a,b}/*", "c/*", true), ("**/x", "y", false),
+        ("a/**", "a", false), ("a/**", "b/c", true), ("a", "a", false),
+    ])
+    func `patterns that have no path in common are known by their segments`(
+        one: String, two: String, expected: Bool
+    ) throws {
+        #expect(try Glob(one).excludes(Glob(two)) == expected)
+        #expect(try Glob(two).excludes(Glob(one)) == expected)
+    }
+
+    @Test(arguments: [
         "", "/", "/etc/*", "..", "a/../b", "../x", "[", "[a", "a[!", "{a", "a{b,{c}", "x\\", "[z-a]", ".", "./",
         String(repeating: "a", count: 1_025), String(repeating: "{a,b}", count: 20),
     ])

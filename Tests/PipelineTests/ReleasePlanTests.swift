@@ -54,6 +54,9 @@ struct ReleasePlanTests {
         Destination.folder("dist"), .folder("/a/../b"), .registry(repository: "r.example/a"),
         .registry(repository: "https://user:word@r.example/a"), .packages(name: "a/b"),
         .ssh(host: "-oProxyCommand=x", folder: "/a", key: "K", knownHost: "H"),
+        .ssh(host: "user@host:22:x y", folder: "/a", key: "K", knownHost: "H"),
+        .ssh(host: "host:70000", folder: "/a", key: "K", knownHost: "H"),
+        .apt(folder: "/a", suite: "sta ble", key: "K"),
         .apt(folder: "/a", suite: "../x", key: "K"), .apt(folder: "/a", key: "K", validForDays: 0),
         .homebrew(tap: "/a", formula: "x.rb"),
         .homebrew(tap: "https://example.com/tap", formula: "x"), .testFlight(TestFlight(app: "", key: "K", keyID: "1")),
@@ -62,6 +65,19 @@ struct ReleasePlanTests {
         let release = Release(version: .counted("1"), needs: build)
         let plan = plan([build, release.step, Step.publish("out", release, to: destination)])
         #expect(plan.validate().map(\.step) == ["out"])
+    }
+
+    @Test(
+        arguments: [
+            ([], [], 1), (["dist/*"], [], 0), (["dist/*"], ["dist/*.deb"], 0), (["dist/*"], ["out/*"], 1),
+            (["dist/*"], ["out/*", "dist/a"], 0), (["dist/*.deb"], ["*.deb"], 1), (["**/*.deb"], ["out/*"], 0),
+        ] as [([String], [String], Int)])
+    func `a release that no artifact can get into is refused`(made: [String], files: [String], problems: Int) {
+        var build = Step("build", run: "make")
+        for glob in made { build = build.artifacts(glob) }
+        let test = Step("test", needs: build, run: "make test")
+        let release = Release(version: .counted("1"), files: files, needs: [test])
+        #expect(plan([build, test, release.step]).validate().count == problems)
     }
 
     @Test(arguments: [

@@ -463,11 +463,11 @@ import Testing
             "workflows/w.swift": """
             import Pipeline
             let a = Workflow("a", on: .tag(matching: "v*"), .merge(into: "main")) {
-                let build = Step("build", run: "make")
+                let build = Step("build", run: "make").artifacts("dist/*")
                 Release(version: .tag(), needs: build).step
             }
             let b = Workflow("b", on: .tag(matching: "v*"), .pullRequest(into: "main")) { context in
-                let build = Step("build", run: "make")
+                let build = Step("build", run: "make").artifacts("dist/*")
                 if context.event == .tag { Release(version: .tag(), needs: build).step } else { build }
             }
             @main struct W: WorkflowSet { static let workflows = [a, b] }

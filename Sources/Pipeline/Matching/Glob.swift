@@ -81,6 +81,26 @@ public struct Glob: Sendable, Equatable {
         return alternatives.contains { $0.last == .anyDepth && Glob.match($0, parts) }
     }
 
+    /// Whether certainly no path matches both patterns. It compares the segments before the first `**`, one by one.
+    package func excludes(_ other: Glob) -> Bool {
+        alternatives.allSatisfy { one in other.alternatives.allSatisfy { Glob.exclude(one, $0) } }
+    }
+
+    private static func exclude(_ one: [Segment], _ two: [Segment]) -> Bool {
+        for (left, right) in zip(one, two) {
+            guard case .tokens(let left) = left, case .tokens(let right) = right else { return false }
+            if let text = text(of: left), !match(right, text) { return true }
+            if let text = text(of: right), !match(left, text) { return true }
+        }
+        return one.count != two.count && !(one + two).contains(.anyDepth)
+    }
+
+    /// The text that the tokens stand for; nil if there are several.
+    private static func text(of tokens: [Token]) -> [Unicode.Scalar]? {
+        let text = tokens.compactMap { if case .character(let scalar) = $0 { scalar } else { nil } }
+        return text.count == tokens.count ? text : nil
+    }
+
     private static func parts(of path: String) -> [[Unicode.Scalar]] {
         path.unicodeScalars.split(separator: "/").map { Array($0) }
     }

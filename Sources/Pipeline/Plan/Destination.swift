@@ -24,8 +24,8 @@ public enum Destination: Sendable, Equatable, Codable {
     /// - Parameters:
     ///   - host: As in `user@host` or `user@host:2222`.
     ///   - folder: An absolute path there.
-    ///   - key: The secret with the private key.
-    ///   - knownHost: The secret with the host's public key, as a line of `known_hosts`.
+    ///   - key: The name of the secret with the private key.
+    ///   - knownHost: The name of the secret with the host's public key, alone or as a line of `known_hosts`.
     case ssh(host: String, folder: String, key: String, knownHost: String)
     /// An apt repository, made of the release's `.deb` files, in a folder that a web server shows.
     ///
@@ -65,6 +65,19 @@ public enum Destination: Sendable, Equatable, Codable {
         case .testFlight(let testFlight): "in TestFlight, as \(testFlight.app)"
         }
     }
+
+    /// The parts of a host for ``ssh(host:folder:key:knownHost:)``; nil if ssh can't be given this.
+    package static func sshHost(_ text: String) -> (user: String?, host: String, port: Int)? {
+        guard
+            let parts = text.wholeMatch(
+                of: /(?:([A-Za-z0-9_][A-Za-z0-9._\-]*)@)?([A-Za-z0-9][A-Za-z0-9.\-]*)(?::([0-9]{1,5}))?/),
+            let port = Int(parts.3 ?? "22"), (1...65_535).contains(port)
+        else { return nil }
+        return (parts.1.map(String.init), String(parts.2), port)
+    }
+
+    /// Whether it can be the name of a suite or component of apt.
+    package static func isAptName(_ text: String) -> Bool { text.wholeMatch(of: /[A-Za-z0-9][A-Za-z0-9._\-]*/) != nil }
 
     /// The names of the secrets that it takes.
     public var secrets: [String] {

@@ -1,6 +1,7 @@
 import Concurrency
 import Crypto
 import Foundation
+import Pipeline
 import Results
 import SystemPackage
 
@@ -61,7 +62,7 @@ struct AptPublisher: Publisher {
     }
 
     private func checkOptions() throws {
-        for name in [suite, component] where name.wholeMatch(of: /[A-Za-z0-9][A-Za-z0-9._\-]*/) == nil {
+        for name in [suite, component] where !Destination.isAptName(name) {
             throw DeliveryProblem(.invalid, "\"\(PublishedName.shown(name))\" can't be a suite or component of apt")
         }
         guard folder.hasPrefix("/") else {

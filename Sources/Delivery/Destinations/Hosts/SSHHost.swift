@@ -1,4 +1,5 @@
 import Foundation
+import Pipeline
 import SystemPackage
 
 /// A host that the system's `ssh` and `sftp` reach with a key of the release, and nothing of this user's configuration.
@@ -12,17 +13,11 @@ struct SSHHost: Sendable {
     /// - Parameter text: As in `user@host` or `user@host:2222`.
     /// - Throws: ``DeliveryProblem`` with `.invalid`.
     init(_ text: String, files: FilePath) throws {
-        guard
-            let parts = text.wholeMatch(
-                of: /(?:([A-Za-z0-9_][A-Za-z0-9._\-]*)@)?([A-Za-z0-9][A-Za-z0-9.\-]*)(?::([0-9]{1,5}))?/),
-            let port = Int(parts.3 ?? "22"), (1...65_535).contains(port)
-        else {
+        guard let parts = Destination.sshHost(text) else {
             throw DeliveryProblem(
                 .invalid, "\"\(PublishedName.shown(text))\" is not a host; write user@host or user@host:PORT")
         }
-        user = parts.1.map(String.init)
-        host = String(parts.2)
-        self.port = port
+        (user, host, port) = parts
         self.files = files
     }
 
