@@ -47,13 +47,6 @@ struct ForgeCheckTests {
         return (publisher, double)
     }
 
-    private func failure(_ publisher: ForgeReleasePublisher) async throws -> DeliveryProblem.Code? {
-        do { try await publisher.check(tag: "v1.0.0", at: Self.commit) } catch let problem as DeliveryProblem {
-            return problem.code
-        }
-        return nil
-    }
-
     @Test(.timeLimit(.minutes(1)), arguments: [ForgeKind.github, .gitlab, .gitea])
     func `a tag that the forge has at another commit is found before the release is made`(kind: ForgeKind) async throws
     {
@@ -61,7 +54,7 @@ struct ForgeCheckTests {
             as [(String?, DeliveryProblem.Code?)]
         {
             let (publisher, double) = try await publisher(kind) { Self.answer($0, tagged: tagged) }
-            #expect(try await failure(publisher) == code)
+            #expect(try await publisher.checkFailure(tag: "v1.0.0", at: Self.commit) == code)
             #expect(double.requests.count == 2 && double.requests.allSatisfy { $0.method == "GET" })
             try await double.close()
         }
@@ -70,7 +63,7 @@ struct ForgeCheckTests {
     @Test(.timeLimit(.minutes(1)), arguments: [ForgeKind.github, .gitlab, .gitea])
     func `a right that is missing is found before the release is made`(kind: ForgeKind) async throws {
         let (publisher, double) = try await publisher(kind) { Self.answer($0, tagged: nil, mayPush: false) }
-        #expect(try await failure(publisher) == .refused)
+        #expect(try await publisher.checkFailure(tag: "v1.0.0", at: Self.commit) == .refused)
         try await double.close()
     }
 
@@ -82,7 +75,7 @@ struct ForgeCheckTests {
         for (answer, code) in answers {
             var (publisher, double) = try await publisher(.github) { _ in answer }
             if case .silence = answer { publisher.checkTime = .milliseconds(50) }
-            #expect(try await failure(publisher) == code)
+            #expect(try await publisher.checkFailure(tag: "v1.0.0", at: Self.commit) == code)
             try await double.close()
         }
     }

@@ -46,12 +46,15 @@ struct ForgeReleaseTests {
         let folder = try TemporaryFolder()
         let release = try await release("2.2.0", in: folder, ["a": bytes(64)])
         try await stand.tag("v2.2.0", at: String(repeating: "1", count: 40))
+        #expect(try await stand.publisher().checkFailure(tag: "v2.2.0", at: release.commit) == .conflict)
         #expect(try await stand.publisher().failure(release) == .conflict)
         #expect(try await stand.releases("v2.2.0") == 0)
         #expect(try await stand.violations() == 0)
         // One at the right commit is used.
         let next = try await DeliveryTests.release("2.3.0", in: folder, ["a": bytes(64)])
+        #expect(try await stand.publisher().checkFailure(tag: "v2.3.0", at: next.commit) == nil)
         try await stand.tag("v2.3.0", at: next.commit)
+        #expect(try await stand.publisher().checkFailure(tag: "v2.3.0", at: next.commit) == nil)
         #expect(try await stand.publisher().bring(next).state == .released)
     }
 
@@ -60,7 +63,9 @@ struct ForgeReleaseTests {
         try await stand.control(.POST, "reset")
         let folder = try TemporaryFolder()
         let release = try await release("2.1.0", in: folder, ["a": bytes(64)])
-        #expect(try await stand.publisher(stand.reader).failure(release) == .refused)
+        let publisher = try stand.publisher(stand.reader)
+        #expect(try await publisher.checkFailure(tag: release.tag, at: release.commit) == .refused)
+        #expect(try await publisher.failure(release) == .refused)
     }
 }
 

@@ -55,6 +55,12 @@ extension Publisher {
         return nil
     }
 
+    /// The code with which its question about a tag fails; nil if it does not.
+    func checkFailure(tag: String, at commit: String) async throws -> DeliveryProblem.Code? {
+        do { try await check(tag: tag, at: commit) } catch let problem as DeliveryProblem { return problem.code }
+        return nil
+    }
+
     /// The code with which it fails; nil if it does not.
     func failure(
         _ release: ReleaseContent, _ notes: any PublishingProgress = Notes()
