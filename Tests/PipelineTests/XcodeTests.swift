@@ -86,6 +86,7 @@ import Testing
             try script(step)
                 == "xcodebuild -project 'My App.xcodeproj' -scheme App -derivedDataPath build/DerivedData "
                 + "-resolvePackageDependencies")
+        #expect(app.resolve(needs: Step("pods", run: "pod install")).planned.needs == ["pods"])
         #expect(app.test(on: .mac).planned.network != .allowed)
     }
 

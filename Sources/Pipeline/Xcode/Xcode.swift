@@ -60,10 +60,14 @@ public struct Xcode: Sendable, Equatable {
 
     // MARK: Steps
 
-    /// Fetches the Swift packages of the project. It is the only step before the archive that uses the network.
-    public func resolve(_ name: String = "resolve") -> Step {
+    /// Fetches the Swift packages of the project, with the network.
+    ///
+    /// - Parameters:
+    ///   - name: Unique in the workflow.
+    ///   - needs: The steps that make what the project refers to, such as `pod install`.
+    public func resolve(_ name: String = "resolve", needs: Step...) -> Step {
         let line = xcodebuild().with("-resolvePackageDependencies").line
-        return warm(Step(name, run: keepsDerivedData ? "\(beginning)\n\(line)" : line)).network(.allowed)
+        return warm(Step(name, needs: needs, run: keepsDerivedData ? "\(beginning)\n\(line)" : line)).network(.allowed)
     }
 
     private static let cache = "derived-data"
