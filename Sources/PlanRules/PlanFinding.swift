@@ -35,7 +35,7 @@ extension Plan {
         NotEmpty(), UsableNames(), UniqueNames(), KnownNeeds(), NoCycles(), UsableGlobs(), UsableActions(),
         UsableLimits(), UsableCaches(), UsableFolders(), UsableEnvironment(), UsableSecrets(), ConsistentResources(),
         PublishedValues(), UsableApprovals(), UsableReleases(), UsableProofs(), UsableMachines(), UsableTogether(),
-        UsableShards(),
+        UsableShards(), NoPlaceholders(),
     ]
 
     /// Everything that is wrong with the plan. An empty array means that it can run.

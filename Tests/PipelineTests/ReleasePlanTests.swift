@@ -95,6 +95,27 @@ struct ReleasePlanTests {
         #expect(plan([build, release.step]).validate().count == problems)
     }
 
+    @Test(arguments: [
+        ("KEY_ID", "1", "ABCDE12345", "org.app", ["archive"]), ("1", "ISSUER_ID", "ABCDE12345", "org.app", ["archive"]),
+        ("1", "2", "TEAM_ID", "org.app", ["export"]), ("1", "2", "ABCDE12345", "BUNDLE_ID", ["TestFlight"]),
+        ("KEY_ID", "ISSUER_ID", "TEAM_ID", "BUNDLE_ID", ["archive", "archive", "export", "TestFlight"]),
+        ("2X9R4HXF34", "57246542-96fe", "ABCDE12345", "com.example.app", []),
+    ])
+    func `a word that stands for a value is refused once`(
+        key: String, issuer: String, team: String, app: String, steps: [String]
+    ) {
+        let appleKey = AppStoreKey("APPLE_KEY", id: key, issuer: issuer)
+        let signing = XcodeSigning(certificate: "CERTIFICATE", password: "PASSWORD", provisioning: appleKey)
+        let xcode = Xcode(project: "App.xcodeproj", scheme: "App")
+        let archive = xcode.archive(signing: signing)
+        let export = xcode.export(ExportOptions(.appStoreConnect, team: team), signing: signing, needs: archive)
+        let release = Release(version: .counted("1"), needs: export)
+        let publish = Step.publish(
+            "TestFlight", release, to: .testFlight(TestFlight(app: app, key: "APPLE_KEY", keyID: key, issuer: issuer)))
+        let findings = plan([archive, export, release.step, publish]).validate()
+        #expect(findings.map(\.step) == steps && findings.allSatisfy { $0.rule == "placeholder" })
+    }
+
     @Test func `a release refuses the modifiers of commands`() {
         let release = Release(version: .counted("1"), needs: build)
         for step in [release.step.network(.allowed), release.step.artifacts("x"), release.step.allowFailure()] {
