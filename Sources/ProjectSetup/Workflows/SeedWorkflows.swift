@@ -106,7 +106,7 @@ package struct SeedWorkflows {
             let release = Workflow("release", on: .merge(into: \(target))) {
             \(text.release)
                 // \(archive.comment)
-                Step(
+                let archive = Step(
                     "archive"\(needs),
                     run: \"""
                         \(lines.joined(separator: "\n            "))
@@ -114,6 +114,10 @@ package struct SeedWorkflows {
                         \"""
                 )
                 .artifacts("dist/*.tar.gz", "dist/SHA256SUMS")
+                archive
+                // A version with notes and provenance, which `pipectl releases` lists and others can install:
+                // let version = Release(version: .counted("1.0"), files: "dist/*.tar.gz", needs: archive)
+                // Step.publish("in a folder", version, to: .folder("/srv/releases"))
             }
 
             """
