@@ -1,6 +1,7 @@
 import WorkflowPrograms
 import Foundation
 import Pipeline
+import PlanRules
 import Sandbox
 import Testing
 
@@ -14,6 +15,17 @@ import Testing
 
     private func program(_ seeds: [SeedFile]) async throws -> WorkflowProgram {
         try await room.cache().program(for: .files(Dictionary(uniqueKeysWithValues: seeds.map { ($0.path, $0.text) })))
+    }
+
+    /// The seeds with the values that a person must write.
+    private func filled(_ seeds: [SeedFile]) -> [SeedFile] {
+        seeds.map { seed in
+            var seed = seed
+            for word in ["KEY_ID", "ISSUER_ID", "TEAM_ID", "BUNDLE_ID"] {
+                seed.text.replace("\"\(word)\"", with: "\"2X9R4HXF34\"")
+            }
+            return seed
+        }
     }
 
     struct Kind: CustomTestStringConvertible {
@@ -113,7 +125,7 @@ import Testing
         for (name, text) in kind.files { try room.file("my-tool/\(name)", text) }
         let seeds = try SeedWorkflows(for: SeedProject(directory: repository)).files
         #expect(seeds.map(\.path) == ["workflows/Workflows.swift", "workflows/test.swift", "workflows/release.swift"])
-        let program = try await program(seeds)
+        let program = try await program(filled(seeds))
         #expect(program.names == ["test", "release"])
         #expect(program.description.workflows.map { $0.triggers.map(\.event) } == [[.pullRequest], [.merge]])
         // Plans exist only if validation has found nothing.
@@ -129,10 +141,120 @@ import Testing
             #expect(step.name.hasSuffix("resolve"))
             #expect(step.needs.isEmpty)
         }
+        for step in test.steps + release.steps where step.action.startsProcess {
+            #expect(step.machine == (kind.isXcode ? MachineNeeds(traits: [.macOS]) : nil))
+        }
         // Whatever the folder contains, some step tests.
         #expect(test.steps.contains { $0.name.hasSuffix("unit tests") })
         for step in test.steps where step.name.hasPrefix("web") { #expect(step.workingDirectory == "web") }
         for seed in seeds { #expect(seed.text.split(separator: "\n").allSatisfy { $0.count <= 240 }) }
+    }
+
+    private static let scheme = #"<BuildableReference BuildableName = "App.app"><TestableReference/>"#
+
+    @Test(arguments: [
+        (
+            [
+                "package.json": #"{"scripts": {"test": "jest"}, "dependencies": {"react-native": "1"}}"#,
+                "package-lock.json": "", "Gemfile": "gem 'cocoapods'", "ios/Podfile": "",
+                "ios/App.xcodeproj/xcshareddata/xcschemes/App.xcscheme": scheme,
+            ],
+            [
+                "test": ["resolve", "unit tests"], "app test": ["npm", "pods", "resolve", "unit tests"],
+                "release": ["npm", "pods", "resolve", "unit tests", "archive", "export", "release", "TestFlight"],
+            ]
+        ),
+        (
+            [
+                "pubspec.yaml": "version: 2.3.1+4\n    sdk: flutter\n", "test/a_test.dart": "",
+                "ios/Runner.xcworkspace/x": "",
+                "ios/Runner.xcodeproj/xcshareddata/xcschemes/Runner.xcscheme": scheme,
+                "ios/Runner.xcodeproj/project.pbxproj": "SDKROOT = iphoneos;",
+                "macos/Runner.xcodeproj/xcshareddata/xcschemes/Runner.xcscheme": scheme,
+            ],
+            [
+                "test": ["flutter", "resolve", "Dart tests", "unit tests"],
+                "release": ["flutter", "resolve", "unit tests", "archive", "export", "release", "TestFlight"],
+            ]
+        ),
+        (
+            [
+                "go.mod": "module a\n", "a_test.go": "",
+                "apple/App.xcodeproj/xcshareddata/xcschemes/App.xcscheme":
+                    #"<BuildableReference BuildableName = "App.app">"#,
+            ],
+            [
+                "test": ["build", "unit tests"], "app test": ["resolve", "build"],
+                "release": ["build", "unit tests", "archive"],
+                "app release": ["resolve", "archive", "export", "release", "TestFlight"],
+            ]
+        ),
+        (
+            [
+                "one/A.xcodeproj/xcshareddata/xcschemes/A.xcscheme": scheme,
+                "two/B.xcodeproj/xcshareddata/xcschemes/B.xcscheme": scheme, "two/Podfile": "",
+            ],
+            [
+                "test": [
+                    "one Xcode resolve", "one Xcode unit tests", "two Xcode pods", "two Xcode resolve",
+                    "two Xcode unit tests",
+                ],
+                "release": [
+                    "one Xcode resolve", "one Xcode unit tests", "two Xcode pods", "two Xcode resolve",
+                    "two Xcode unit tests", "archive",
+                ],
+            ]
+        ),
+    ])
+    func `an app below the top has its own workflows, on a Mac`(
+        files: [String: String], plans: [String: [String]]
+    ) async throws {
+        for (name, text) in files { try room.file("my-tool/\(name)", text) }
+        let seeds = try SeedWorkflows(for: SeedProject(directory: repository))
+        let program = try await program(filled(seeds.files))
+        #expect(Set(program.names) == Set(plans.keys))
+        for (name, steps) in plans {
+            let plan = try await program.plan(workflow: name, context: .example)
+            #expect(Set(plan.steps.map(\.name)) == Set(steps))
+            let started = plan.steps.filter(\.action.startsProcess)
+            let isOnMac = steps.contains { $0.hasSuffix("resolve") } && (name != "test" || plans["app test"] == nil)
+            #expect(started.allSatisfy { ($0.machine != nil) == isOnMac })
+        }
+        for seed in seeds.files { #expect(seed.text.split(separator: "\n").allSatisfy { $0.count <= 240 }) }
+        // It says that a Mac is needed, and does not ask for Xcode here.
+        let remarks = seeds.remarks(isMac: false) { _ in false }
+        #expect(remarks.contains { $0.contains("pipectl machines add") })
+        #expect(!remarks.contains { $0.hasPrefix("xcodebuild") || $0.hasPrefix("pod") })
+        #expect(seeds.remarks(isMac: true) { _ in false }.contains { $0.hasPrefix("xcodebuild") })
+    }
+
+    @Test(arguments: [
+        (["Makefile": "test:\n"], ["// let version", "// Step.publish(\"in a folder"], "in a folder"),
+        (
+            ["A.xcodeproj/xcshareddata/xcschemes/A.xcscheme": scheme],
+            ["// Step.publish(\"TestFlight"], "ship it"
+        ),
+    ])
+    func `a line of the release that is a comment works without the slashes`(
+        files: [String: String], lines: [String], step: String
+    ) async throws {
+        for (name, text) in files { try room.file("my-tool/\(name)", text) }
+        var seeds = filled(try seeds().files)
+        // The line for TestFlight takes the place of the one without an approval.
+        seeds[2].text.replace("\n    Step.publish(\"TestFlight\", version, to:", with: "\n    // (")
+        for line in lines { seeds[2].text.replace(line, with: line.dropFirst(3)) }
+        let plan = try await program(seeds).plan(workflow: "release", context: .example)
+        #expect(plan.steps.contains { $0.name == step } && plan.validate().isEmpty)
+    }
+
+    @Test func `the words that a person must replace are refused`() async throws {
+        try room.file("my-tool/App.xcodeproj/xcshareddata/xcschemes/App.xcscheme", Self.scheme)
+        let seeds = try seeds()
+        let findings = try await room.cache().findings(
+            for: .files(Dictionary(uniqueKeysWithValues: seeds.files.map { ($0.path, $0.text) })))
+        let app = try #require(seeds.recipes.first?.xcode)
+        #expect(findings.map(\.rule) == app.placeholders.map { _ in "placeholder" } && findings.count == 4)
+        #expect(seeds.notes.contains { note in app.placeholders.allSatisfy(note.contains) })
     }
 
     @Test(.timeLimit(.minutes(1))) func `the workflows of a Swift package are formatted`() async throws {

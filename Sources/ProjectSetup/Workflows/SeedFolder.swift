@@ -91,6 +91,9 @@ struct SeedFolder {
         return false
     }
 
+    /// A file's name without its extension.
+    static func stem(_ name: String) -> String { name.split(separator: ".").dropLast().joined(separator: ".") }
+
     /// The last part of a path.
     static func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 }

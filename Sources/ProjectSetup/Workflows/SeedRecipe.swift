@@ -76,11 +76,13 @@ package struct SeedRecipe: Sendable {
         (self.tool, self.folder, self.steps, self.releaseSteps) = (tool, folder.path, steps, releaseSteps)
     }
 
+    /// Whether pipectl runs on a Mac.
     #if os(macOS)
-        static let checksum = "shasum -a 256"
+        package static let isOnMac = true
     #else
-        static let checksum = "sha256sum"
+        package static let isOnMac = false
     #endif
+    static let checksum = isOnMac ? "shasum -a 256" : "sha256sum"
 }
 
 extension SeedRecipe.SeedStep {

@@ -38,6 +38,9 @@ struct SeedText {
     /// The names of a release's last steps, on which the packing step depends.
     var lastOfRelease: [String] { recipes.compactMap { $0.releaseSteps.last?.name.swiftName } }
 
+    /// What a workflow with these steps asks of its machine, as a modifier.
+    var machine: String { recipes.contains { $0.xcode != nil } ? "\n.on(.macOS)" : "" }
+
     /// What a release's steps do, as the start of a sentence.
     var releaseSentence: String {
         let names = recipes.flatMap { $0.releaseSteps.map(\.name) }
@@ -57,14 +60,17 @@ struct SeedText {
     private func body(_ recipe: SeedRecipe, _ steps: [SeedRecipe.SeedStep], lastIsNeeded: Bool) -> String {
         var needed = Set(steps.flatMap(\.needs))
         if lastIsNeeded, let last = steps.last { needed.insert(last.name) }
-        return steps.map { step in
-            let comment = step.comment.map { "    // \($0)\n" } ?? ""
-            let start = needed.contains(step.name) ? "let \(step.name.swiftName) = " : ""
-            return "\(comment)    \(start)\(expression(step, in: recipe.folder, width: 116 - start.count))\n"
-        }.joined()
+        return steps.map { Self.source($0, in: recipe.folder, isNeeded: needed.contains($0.name)) }.joined()
     }
 
-    private func expression(_ step: SeedRecipe.SeedStep, in folder: String, width: Int) -> String {
+    /// A step as lines of a workflow, with its comment.
+    static func source(_ step: SeedRecipe.SeedStep, in folder: String, isNeeded: Bool) -> String {
+        let comment = step.comment.map { "    // \($0)\n" } ?? ""
+        let start = isNeeded ? "let \(step.name.swiftName) = " : ""
+        return "\(comment)    \(start)\(expression(step, in: folder, width: 116 - start.count))\n"
+    }
+
+    private static func expression(_ step: SeedRecipe.SeedStep, in folder: String, width: Int) -> String {
         let list = step.needs.isEmpty ? "" : ", needs: \(step.needs.map(\.swiftName).joined(separator: ", "))"
         let line = step.command.swiftLiteral
         let start = "Step(\(step.name.swiftLiteral)\(list), run: \(line))"

@@ -25,14 +25,27 @@ struct NodeRecipe {
         return .recipe(recipe(package, tests: tests))
     }
 
-    private func recipe(_ package: Package, tests: String) -> SeedRecipe {
-        let (install, tool, lock) =
-            folder.has("pnpm-lock.yaml")
+    /// What fetches the packages, the program for that, and the file with their versions.
+    private var fetching: (install: String, tool: String, lock: String?) {
+        folder.has("pnpm-lock.yaml")
             ? ("pnpm install --frozen-lockfile", "pnpm", "pnpm-lock.yaml")
             : folder.has("yarn.lock")
                 ? ("yarn install --frozen-lockfile", "yarn", "yarn.lock")
                 : folder.has("package-lock.json")
                     ? ("npm ci", "npm", "package-lock.json") : ("npm install", "npm", nil)
+    }
+
+    /// What fetches the packages of an app with React Native, and the program for that; nil if there is none.
+    var reactNative: (install: String, tool: String)? {
+        guard let text = folder.text("package.json"),
+            let package = try? JSONDecoder().decode(Package.self, from: Data(text.utf8)),
+            package.dependencies?["react-native"] != nil
+        else { return nil }
+        return (fetching.install, fetching.tool)
+    }
+
+    private func recipe(_ package: Package, tests: String) -> SeedRecipe {
+        let (install, tool, lock) = fetching
         let needsInstall =
             lock != nil || !(package.dependencies ?? [:]).isEmpty || !(package.devDependencies ?? [:]).isEmpty
         let (command, results) = reporting(tests, tool: tool)

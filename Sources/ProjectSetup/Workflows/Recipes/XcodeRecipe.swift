@@ -1,4 +1,3 @@
-import Foundation
 import Pipeline
 
 /// An Xcode project or workspace, built with one of its shared schemes.
@@ -6,51 +5,35 @@ struct XcodeRecipe {
     let folder: SeedFolder
 
     func find() -> SeedFinding? {
-        guard
-            let container = [".xcworkspace", ".xcodeproj"].lazy
-                .compactMap({ suffix in folder.names.filter { $0.hasSuffix(suffix) }.min() }).first
-        else { return nil }
-        guard let scheme = scheme(of: container) else {
+        guard let container else { return nil }
+        let schemes = XcodeScheme.shared(by: container, in: folder)
+        guard let choice = XcodeSchemeChoice(among: schemes, project: SeedFolder.stem(container)) else {
             return .doubt(
                 SeedRecipe.Doubt(
                     file: container,
-                    reason: "no shared scheme has tests; share one in Xcode (Product, Scheme, Manage Schemes, Shared)"))
+                    reason: "no scheme is shared; share one in Xcode (Product > Scheme > Manage Schemes > Shared), "
+                        + "commit it, and run `pipectl init` again"))
         }
-        return .recipe(recipe(container, scheme: scheme))
+        return .recipe(recipe(XcodeSeed(folder, container: container, schemes: choice)))
     }
 
-    /// The shared scheme to test: the one with the project's name, otherwise the first by name.
-    private func scheme(of container: String) -> String? {
-        let containers = [container] + XcodeProjects.paths(of: container, in: folder)
-        let found = containers.flatMap { container -> [String] in
-            let schemes = "\(container)/xcshareddata/xcschemes"
-            let files = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder.location)/\(schemes)")) ?? []
-            return files.filter { $0.hasSuffix(".xcscheme") }.sorted().compactMap { file in
-                guard let text = folder.text("\(schemes)/\(file)"),
-                    text.contains("<TestableReference") || text.contains("<TestPlanReference")
-                else { return nil }
-                return String(file.dropLast(".xcscheme".count))
-            }
-        }
-        let name = container.split(separator: ".").dropLast().joined(separator: ".")
-        return found.first { $0 == name } ?? found.first
+    private var container: String? {
+        func first(_ suffix: String) -> String? { folder.names.filter { $0.hasSuffix(suffix) }.min() }
+        if let workspace = first(".xcworkspace") { return workspace }
+        guard let project = first(".xcodeproj") else { return nil }
+        // `pod install` makes a workspace of this name, which Git may ignore.
+        return folder.names.contains("Podfile") ? "\(SeedFolder.stem(project)).xcworkspace" : project
     }
 
-    private func recipe(_ container: String, scheme: String) -> SeedRecipe {
-        let seed = XcodeSeed(folder, container: container, scheme: scheme)
-        let kind = container.hasSuffix(".xcworkspace") ? "-workspace" : "-project"
-        let base = "xcodebuild \(kind) \(container.shellQuoted) -scheme \(scheme.shellQuoted) -derivedDataPath build"
-        let place = seed.isForPhones ? "platform=iOS Simulator,name=iPhone 17" : "platform=macOS"
-        let resolve = SeedRecipe.SeedStep.resolve("\(base) -resolvePackageDependencies")
-        // xcodebuild refuses to overwrite a result bundle.
-        var tests = SeedRecipe.SeedStep.tests(
-            "rm -rf build/tests.xcresult && \(base) -destination '\(place)' -resultBundlePath build/tests.xcresult test",
-            timeout: 30)
-        tests.needs = ["resolve"]
-        tests.comment = "`xcodebuild -showdestinations` lists what the tests can run on."
-        tests.artifacts = ["build/tests.xcresult/**"]
-        var recipe = SeedRecipe("Xcode", in: folder, steps: [resolve, tests], releaseSteps: [resolve, tests])
-        recipe.programs = ["xcodebuild"]
+    private func recipe(_ seed: XcodeSeed) -> SeedRecipe {
+        // The framework's own steps run in another folder; where there are several apps, only those of this one are
+        // written.
+        var steps = seed.preparation.parts.filter { $0.folder == folder.path }.map(\.step)
+        steps.append(.resolve(seed.xcodebuild("-resolvePackageDependencies", in: .folder)))
+        steps.append(seed.tests(in: .folder))
+        for index in steps.indices { steps[index].needs = index == 0 ? [] : [steps[index - 1].name] }
+        var recipe = SeedRecipe("Xcode", in: folder, steps: steps, releaseSteps: steps)
+        recipe.programs = Set(["xcodebuild"] + seed.preparation.parts.map(\.program)).sorted()
         recipe.xcode = seed
         return recipe
     }

@@ -45,7 +45,7 @@ struct Init: AsyncParsableCommand {
             let source = test.map(SeedWorkflows.Source.command) ?? (placeholder ? .placeholder : .survey)
             let seeds = try SeedWorkflows(for: project, branch: branch, source: source)
             for path in try seeds.write(to: directory) { Terminal.print("wrote \(path)") }
-            say(about: seeds)
+            for line in seeds.remarks(has: ProgramPath.has) { Terminal.say(line) }
         } catch let error as SeedError {
             throw CommandEnd(code: 2, message: "\(error)")
         } catch let error as SeedObstacle {
@@ -65,17 +65,6 @@ struct Init: AsyncParsableCommand {
         else { return nil }
         return try? await PackageManifest.read(
             in: directory, toolchain: toolchain, programSandbox: .workingTree(state, toolchain))
-    }
-
-    private func say(about seeds: SeedWorkflows) {
-        if test == nil {
-            let found = seeds.recipes.map { $0.folder.isEmpty ? $0.tool : "\($0.tool) in \($0.folder)/" }
-            Terminal.say("found: \(found.joined(separator: ", "))")
-            for doubt in seeds.doubts { Terminal.say("not tested: \(doubt)") }
-        }
-        for program in Set(seeds.recipes.flatMap(\.programs)).sorted() where !ProgramPath.has(program) {
-            Terminal.say("\(program) is not in PATH: install it before the first run")
-        }
     }
 }
 
