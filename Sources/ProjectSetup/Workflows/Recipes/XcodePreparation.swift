@@ -60,7 +60,7 @@ struct XcodePreparation: Sendable {
         // Flutter's Info.plist takes the version from what this writes.
         add(
             "flutter", "\(build) --debug\(signing)",
-            release: "\(build) --release\(signing) --build-name \"${PIPECTL_VERSION%.*}\" "
+            release: "\(build) --release\(signing) --build-name \"$PIPECTL_MARKETING_VERSION\" "
                 + "--build-number \"$PIPECTL_BUILD_NUMBER\"", in: folder, program: "flutter",
             "Writes the settings that the Xcode project reads.")
         version = pubspec.firstMatch(of: /(?m:^)version:\s*["']?([0-9]+(?:\.[0-9]+){0,2})/).map { String($0.1) }

@@ -176,6 +176,7 @@ struct XcodeSeed: Sendable {
             // under Users and Access, Integrations. The key itself is a secret:
             // pipectl secrets set APPLE_KEY < AuthKey_ID.p8
             let appleKey = AppStoreKey("APPLE_KEY", id: "KEY_ID", issuer: "ISSUER_ID")
+            // One file with both certificates, Apple Development and Apple Distribution, and their private keys:
             // base64 -i Certificates.p12 | pipectl secrets set APPLE_CERTIFICATE; pipectl secrets set APPLE_CERTIFICATE_PASSWORD
             let signing = XcodeSigning(
                 certificate: "APPLE_CERTIFICATE", password: "APPLE_CERTIFICATE_PASSWORD", provisioning: appleKey)
