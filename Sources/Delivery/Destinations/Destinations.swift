@@ -68,7 +68,7 @@ extension Destination {
             return names.contains(file) ? nil : "no file \(PublishedName.shown(file))"
         case .testFlight(let flight):
             let count = names.count { $0.hasSuffix(flight.ending) }
-            return count == 1 ? nil : "\(count) files that end in \(flight.ending), and TestFlight takes one"
+            return count == 1 ? nil : "\(count) files that end in \(flight.ending), not one"
         }
     }
 }

@@ -130,7 +130,8 @@ struct ReleaseMaker {
             guard artifact.bytes > 0 else {
                 throw DeliveryProblem(
                     .invalid,
-                    "the artifact \(artifact.path) is empty, and GitHub takes no empty file: leave it out with files:")
+                    "the artifact \"\(PublishedName.shown(artifact.path))\" is empty, which GitHub does not take: leave it out "
+                        + "with files:")
             }
             if let twin = files.first(where: { $0.name.lowercased() == name.lowercased() }) {
                 if twin.sha256 == artifact.sha256 { continue }
@@ -162,8 +163,8 @@ struct ReleaseMaker {
             }
             throw DeliveryProblem(
                 .invalid,
-                "step \"\(step.name)\" publishes \(destination.inWords), but the release has \(missing): declare it with "
-                    + ".artifacts(…)")
+                "step \"\(step.name)\" publishes \(destination.inWords), but the release has \(missing): name what it "
+                    + "needs in .artifacts(…), and in files: if there are some")
         }
     }
 

@@ -118,7 +118,7 @@ extension ForgeSession {
             throw DeliveryProblem(
                 .invalid,
                 "\(address.web) does not have commit \(commit), so it can't make the tag; push the commit there first, and "
-                    + "run the step again with `pipectl rerun`")
+                    + "`pipectl rerun RUN` goes on")
         }
     }
 }
