@@ -35,7 +35,9 @@ struct Patience: Sendable {
                 guard problem.code == .unreachable, made < attempts, failed + wait < end else {
                     throw problem
                 }
-                say("\(problem.description); trying again in \(wait.formatted(.units(allowed: [.minutes, .seconds])))")
+                let time =
+                    wait < .seconds(1) ? "at once" : "in \(wait.formatted(.units(allowed: [.minutes, .seconds])))"
+                say("\(problem.description); trying again \(time)")
                 try await Task.sleep(for: wait)
                 pause = min(pause * 2, .seconds(60))
             }
