@@ -1,3 +1,4 @@
+public import Results
 internal import Foundation
 internal import GRDB
 
@@ -51,21 +52,5 @@ extension Index {
             }
             return times.mapValues { StepTime(median: $0.sorted()[$0.count / 2], runs: $0.count) }
         }
-    }
-}
-
-/// How long a step usually takes.
-public struct StepTime: Sendable, Equatable, Codable {
-    /// The most runs that are considered.
-    public static let runs = 20
-
-    /// The median in wall-clock seconds.
-    public var median: Double
-    /// The number of runs that the median is from.
-    public var runs: Int
-
-    public init(median: Double, runs: Int) {
-        self.median = median
-        self.runs = runs
     }
 }
