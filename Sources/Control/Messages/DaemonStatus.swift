@@ -25,6 +25,16 @@ public struct DaemonStatus: Sendable, Codable {
         }
     }
 
+    /// What a queued run waits for.
+    public struct Wait: Sendable, Codable {
+        /// The run's number.
+        public var run: RunID
+        /// The older run, with the command that ends the wait.
+        public var reason: String
+
+        package init(run: RunID, reason: String) { (self.run, self.reason) = (run, reason) }
+    }
+
     /// The daemon's version of pipectl.
     public var version: String
     /// The daemon's process id.
@@ -37,8 +47,8 @@ public struct DaemonStatus: Sendable, Codable {
     public var running: [LiveRun]
     /// Queued runs, in the order in which they will start.
     public var queued: [RunSummary]
-    /// By the number of a queued run, why it waits, if not only for its turn; nil from a daemon of an older version.
-    public var waits: [RunID: String]?
+    /// Queued runs that wait for more than their turn; nil from a daemon of an older version.
+    public var waits: [Wait]?
     /// Runs that need approval.
     public var held: [RunSummary]
     /// Why no run starts although some are queued.

@@ -48,11 +48,12 @@ struct StatusQuery: Sendable {
             held: try await approvals.held(),
             obstacle: await obstacle(), freeBytes: DiskSpace.free(at: folder.path),
             state: folder.path, machine: await tools.sandboxing().machine)
+        var waits: [DaemonStatus.Wait] = []
         for run in try await index.queued() {
             guard let older = run.waitsFor else { continue }
-            status.waits = status.waits ?? [:]
-            status.waits?[run.id] = try await board.wait(for: older, index).words
+            waits.append(DaemonStatus.Wait(run: run.id, reason: try await board.wait(for: older, index).words))
         }
+        status.waits = waits
         status.pages = PageLinks(options.listen).root.map { "\($0)/" }
         return status
     }

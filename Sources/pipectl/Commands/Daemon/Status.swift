@@ -61,7 +61,7 @@ struct Status: AsyncParsableCommand {
         }
         for run in status.queued {
             Terminal.print(
-                "queued   \(run.id)  \(run.workflow)  \(TerminalText.name(RunTable.subject(run)))\(status.waits?[run.id].map { ": \(TerminalText.name($0, limit: 400))" } ?? "")"
+                "queued   \(run.id)  \(run.workflow)  \(TerminalText.name(RunTable.subject(run)))\(status.waits?.first { $0.run == run.id }.map { ": \(TerminalText.name($0.reason, limit: 400))" } ?? "")"
             )
         }
         if status.running.isEmpty && status.queued.isEmpty && status.held.isEmpty { Terminal.print("idle") }
