@@ -81,9 +81,28 @@ extension Index {
         }
     }
 
-    /// Records that a running run is to be stopped for a newer one, so that a restart before does not start it again.
-    public func give(_ id: RunID, way newer: RunID) async throws {
-        try await write { db in try Self.give(id, way: newer, db) }
+    /// Runs that are to be stopped: they wait for an answer, and a newer commit of their subject waits for them, of which
+    /// only the latest counts. That is recorded, so that a restart before does not start them again.
+    ///
+    /// - Parameter parked: Runs that do nothing but wait for answers, as far as the caller knows.
+    /// - Returns: By these runs, the newer ones.
+    public func giveWay(_ parked: Set<RunID>) async throws -> [RunID: RunID] {
+        try await write { db in
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT run.id, max(newer.id) AS newer FROM run JOIN run AS newer ON newer.repository = run.repository
+                        AND newer.workflow = run.workflow AND newer.subject = run.subject AND newer.id > run.id
+                    WHERE run.id IN (SELECT value FROM json_each(?)) AND run.state = 'running'
+                        AND EXISTS (SELECT 1 FROM approval WHERE approval.run = run.id AND decision IS NULL)
+                        AND NOT EXISTS (SELECT 1 FROM approval WHERE approval.run = newer.id AND decision IS NULL)
+                        AND newer.state = 'queued' AND newer.rerunOf IS NULL
+                        AND json_extract(newer.request, '$.concurrency.latestOnly') IS NOT NULL
+                    GROUP BY run.id
+                    """, arguments: ["[\(parked.map(String.init).joined(separator: ","))]"])
+            for row in rows { try Self.give(row["id"], way: row["newer"], db) }
+            return Dictionary(uniqueKeysWithValues: rows.map { ($0["id"], $0["newer"]) })
+        }
     }
 
     /// - Parameter excluding: A JSON array.

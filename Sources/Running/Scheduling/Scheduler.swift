@@ -207,10 +207,8 @@ package actor Scheduler {
     private func makeWay() async throws {
         let parked = live.withLock { $0.parked }
         guard !parked.isEmpty else { return }
-        for run in try await index.queued() where run.request.concurrency == .latestOnly {
-            guard let older = run.waitsFor, parked.contains(older) else { continue }
-            try await index.give(older, way: run.id)
-            let reason = "Run \(run.id) took its place while it waited for an approval."
+        for (older, newer) in try await index.giveWay(parked) {
+            let reason = "Run \(newer) took its place while it waited for an approval."
             guard stop(older, StopRequest(.superseded, reason: reason)) else { continue }
             // It waits for nothing more.
             note(.finishing, of: older)

@@ -196,15 +196,18 @@ import RunSamples
         #expect(await host.executed == [67])
     }
 
-    @Test(arguments: [Pipeline.Concurrency.latestOnly, .queue(max: 100)])
+    @Test(
+        arguments: [(.latestOnly, true), (.latestOnly, false), (.queue(max: 100), true)]
+            as [(Pipeline.Concurrency, Bool)])
     func `a run that only waits for an approval gives way to a newer one, if only the latest counts`(
-        concurrency: Pipeline.Concurrency
+        concurrency: Pipeline.Concurrency, isAsking: Bool
     ) async throws {
         /// The first run waits for an approval until it is stopped, or until nothing else is left to do.
         struct Waiting: SchedulerHost {
             let host: Host
             let scheduler: Scheduler
             let concurrency: Pipeline.Concurrency
+            let isAsking: Bool
             let closing = StopSignal()
 
             func hasRoom() -> Bool { true }
@@ -216,6 +219,10 @@ import RunSamples
                 var newer = RunSample.request(nonce: "2")
                 newer.concurrency = concurrency
                 _ = try? await host.index.enqueue(newer)
+                let question = Approval(
+                    step: "gate", why: "", head: run.request.head, definition: "", binding: "b",
+                    askedAt: RunSample.start)
+                if isAsking { _ = try? await host.index.ask(question, of: run.id) }
                 scheduler.note(.waitingForApproval, of: run.id)
                 let request = await withTaskGroup(of: StopRequest?.self) { group in
                     for signal in [stop, closing] { group.addTask { await signal.wait() } }
@@ -233,8 +240,10 @@ import RunSamples
         request.concurrency = concurrency
         let id = try await index.enqueue(request).run.id
         let reports = try await scheduler.work(
-            untilIdle: true, Waiting(host: host, scheduler: scheduler, concurrency: concurrency), missed)
-        let isLatest = concurrency == .latestOnly
+            untilIdle: true, Waiting(host: host, scheduler: scheduler, concurrency: concurrency, isAsking: isAsking),
+            missed)
+        // A question that was answered at the same moment keeps its answer.
+        let isLatest = concurrency == .latestOnly && isAsking
         #expect(reports.first { $0.id == id }?.verdict == (isLatest ? .superseded : .cancelled))
         #expect(try await index.run(id)?.summary.supersededBy == (isLatest ? id + 1 : nil))
         #expect(await host.executed == (isLatest ? [id + 1] : []))
