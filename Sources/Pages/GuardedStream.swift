@@ -8,6 +8,8 @@ struct GuardedStream: PageStream {
     var formToken: String?
     /// How often the visitor is looked up.
     var pause = Duration.seconds(15)
+    /// Whether it is a file: one that ends early must not look whole.
+    var isFile = false
     /// Whether the visitor may still see it.
     let isValid: @Sendable () async -> Bool
 
@@ -21,7 +23,10 @@ struct GuardedStream: PageStream {
         mutating func next() async throws -> [UInt8]? {
             guard let piece = try await inner.next() else { return nil }
             if checkedAt.duration(to: .now) >= stream.pause {
-                guard await stream.isValid() else { return nil }
+                guard await stream.isValid() else {
+                    if stream.isFile { throw PageProblem(.unauthorized, "the login has ended") }
+                    return nil
+                }
                 checkedAt = .now
             }
             return stream.formToken.map { FormMark.replaced(in: piece, by: $0) } ?? piece

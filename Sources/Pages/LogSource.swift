@@ -3,6 +3,7 @@ import Control
 import Foundation
 import Reports
 import Results
+import Synchronization
 
 /// The log of one attempt: output that grows while the step runs, a file until the run has ended, later a file of the
 /// archive.
@@ -44,19 +45,26 @@ struct LogSource: Sendable {
 }
 
 /// The output of a running step. Its file goes to the archive when the run ends, which may be while it is read here.
-private struct LiveLog: LogOutput {
-    let source: LogSource
-    let output: any LogOutput
+private final class LiveLog: LogOutput {
+    private let source: LogSource
+    private let output: any LogOutput
+    private let spooled = Mutex<OpenedLog?>(nil)
+
+    init(source: LogSource, output: any LogOutput) { (self.source, self.output) = (source, output) }
 
     var extent: (bytes: Int, isOver: Bool) { output.extent }
 
     func wait(beyond bytes: Int) async { await output.wait(beyond: bytes) }
 
     func read(from offset: Int, atMost count: Int) async throws -> (start: Int, bytes: [UInt8]) {
+        if let spooled = spooled.withLock({ $0 }) { return try await spooled.read(from: offset, atMost: count) }
         do { return try await output.read(from: offset, atMost: count) } catch let problem {
             // In a log that leaves something out, the offsets are others.
             guard let log = try await source.archived(), log.count == extent.bytes else { throw problem }
-            return (offset, Array(log.dropFirst(offset).prefix(count)))
+            // The archive gives it as a whole, and a slow reader asks often.
+            let opened = try await OpenedLog(spooling: log)
+            spooled.withLock { $0 = opened }
+            return try await opened.read(from: offset, atMost: count)
         }
     }
 }

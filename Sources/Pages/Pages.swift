@@ -221,7 +221,7 @@ public struct Pages: Service {
             guard visitor.means != .nothing else { break }
             let token = request.path.first == "live" ? visitor.formToken : nil
             response.body = .stream(
-                GuardedStream(stream: stream, formToken: token) { [access] in
+                GuardedStream(stream: stream, formToken: token, isFile: stream is RawBytes) { [access] in
                     await access.isStillValid(visitor, request)
                 })
         }

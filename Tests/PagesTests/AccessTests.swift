@@ -360,6 +360,15 @@ extension PageResponse {
         }
     }
 
+    @Test func `a file that ends before its end does not look whole`() async throws {
+        struct Once: PageStream, PagePieces {
+            func pieces() -> any PagePieces { self }
+            mutating func next() async throws -> [UInt8]? { Array("a".utf8) }
+        }
+        var pieces = GuardedStream(stream: Once(), pause: .zero, isFile: true) { false }.pieces()
+        await #expect(throws: PageProblem.self) { _ = try await pieces.next() }
+    }
+
     @Test func `each browser has its own token in a live page that they share`() async throws {
         struct Once: PageStream, PagePieces {
             var left = [Array("a \(FormMark.text) b \(FormMark.text)".utf8), Array("c".utf8), Array("d".utf8)]
