@@ -22,11 +22,10 @@ enum VersionFile {
 
     /// The string of the first line such as `let version = "1.2.0"`.
     private static func declaredVersion(in text: String) -> String? {
+        let declaration = /\b(?:let|var)\s+[vV]ersion\s*(?::\s*\w+\s*)?=\s*"([^"\\]+)"/
         for line in text.split(whereSeparator: \.isNewline) {
             let line = line.trimmingCharacters(in: .whitespaces)
-            guard !line.hasPrefix("//"),
-                let match = line.firstMatch(of: /\b(?:let|var)\s+[vV]ersion\s*(?::\s*\w+\s*)?=\s*"([^"\\]+)"/)
-            else { continue }
+            guard !line.hasPrefix("//"), let match = line.firstMatch(of: declaration) else { continue }
             return String(match.output.1)
         }
         return nil
@@ -40,15 +39,18 @@ enum VersionFile {
         // A text of several lines may look like a table.
         let text = text.replacing(/"""(?s:.*?)"""|'''(?s:.*?)'''/, with: "")
         func plain(_ name: Substring) -> String { name.filter { !" \t\"'".contains($0) } }
+        let (heading, value) = (/\s*(\[?)\[([^\[\],]+)\]/, /\s*(?:"([^"\\]+)"|'([^']+)')/)
         var table = ""
         var found: [String: String] = [:]
         for line in text.split(whereSeparator: \.isNewline) {
-            if let header = line.prefixMatch(of: /\s*(\[?)\[([^\[\],]+)\]/) {
+            if let header = line.prefixMatch(of: heading) {
                 // One of several tables of a name is none of ours.
                 table = header.1.isEmpty ? plain(header.2) : "[]"
-            } else if let pair = line.prefixMatch(of: /\s*([\w.\-"' \t]+?)\s*=\s*(?:"([^"\\]+)"|'([^']+)')/) {
-                let key = (table.isEmpty ? "" : "\(table).") + plain(pair.1)
-                found[key] = found[key] ?? (pair.2 ?? pair.3).map(String.init)
+            } else if let equals = line.firstIndex(of: "="),
+                let pair = line[line.index(after: equals)...].prefixMatch(of: value)
+            {
+                let key = (table.isEmpty ? "" : "\(table).") + plain(line[..<equals])
+                found[key] = found[key] ?? (pair.1 ?? pair.2).map(String.init)
             }
         }
         return tables.lazy.compactMap { found[$0.isEmpty ? "version" : "\($0).version"] }.first
@@ -56,11 +58,13 @@ enum VersionFile {
 
     /// The value of `MARKETING_VERSION` in a file with settings of Xcode.
     private static func settingVersion(in text: String, named path: String) throws -> String? {
+        let name = "MARKETING_VERSION"
+        let pattern = /\s*"?MARKETING_VERSION(?:\[[^\]]*\])*"?\s*=\s*"?((?:(?!\/\/)[^";])*)/
         var values: [String] = []
-        for line in text.split(whereSeparator: \.isNewline) {
+        for line in text.split(whereSeparator: \.isNewline) where line.contains(name) {
             // As in MARKETING_VERSION[sdk=macosx*] = 1.4 // of all targets
-            let setting = line.prefixMatch(of: /\s*"?MARKETING_VERSION(?:\[[^\]]*\])*"?\s*=\s*"?((?:(?!\/\/)[^";])*)/)
-            guard let value = setting?.1.trimmingCharacters(in: .whitespaces), !value.isEmpty, !values.contains(value)
+            guard let value = line.prefixMatch(of: pattern)?.1.trimmingCharacters(in: .whitespaces), !value.isEmpty,
+                !values.contains(value)
             else { continue }
             values.append(value)
         }

@@ -32,6 +32,7 @@ struct VersionResolverTests {
             "1.1"
         ),
         ("pyproject.toml", "[tool.black]\nversion = \"2\"\n[tool.poetry]\nversion = \"1.2\"\n", "1.2"),
+        ("Cargo.toml", "a\(String(repeating: " ", count: 20_000))b\n[package]\nversion = \"4.5.6\"\n", "4.5.6"),
         ("gleam.toml", "name = \"x\"\nversion = \"1.3.0\"\n[dependencies]\nx = \"1\"\n", "1.3.0"),
         ("package.json", "{\"name\": \"x\", \"version\": \"7.0.1\"}", "7.0.1"),
         (
