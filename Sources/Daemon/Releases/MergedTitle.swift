@@ -17,10 +17,14 @@ enum MergedTitle {
         return only?.summary ?? summary
     }
 
-    /// Whether a line is no title: a trailer, a list that Git made, or the number of an issue alone.
+    /// Whether a line is no title: a trailer, a list that Git made, or the numbers of issues alone.
     private static func isRemark(_ line: String) -> Bool {
-        line.contains(/^(?:[#*-] |Conflicts:|See merge request |[A-Z][a-z]+(?:-[a-z]+)+: )/)
+        line.contains(/^(?:[#*-] |Conflicts:|See merge request )/)
             || line.contains(
-                /^(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|refs?|see|for):?\s+#[0-9]+\W*$/.ignoresCase())
+                /^(?:change-id|cc|(?:acked|approved|co-authored|helped|merged|reported|reviewed|signed-off|suggested|tested)-by):/
+                    .ignoresCase())
+            || line.contains(
+                /^(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|refs?|see|for):?\s+#[0-9]+(?:(?:,|and|\s)+#[0-9]+)*\W*$/
+                    .ignoresCase())
     }
 }

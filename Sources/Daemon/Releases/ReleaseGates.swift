@@ -18,6 +18,7 @@ struct ReleaseGates: Sendable {
         let filter = RunFilter(
             repository: release.repository, workflow: release.workflow, commitPrefix: release.commit, limit: 20)
         let steps = release.gates.map { Set($0.joined()) }
+        if steps?.isEmpty == true { return nil }
         for run in try await index.runs(filter) where run.id >= release.run {
             // Of a release that was made before they were noted, whatever was asked since counts.
             let asked = try await index.approvals(of: run.id).filter { approval in
@@ -27,7 +28,8 @@ struct ReleaseGates: Sendable {
             if let approval = asked.first(where: { $0.decision == .rejected || $0.decision == nil && !isOver }) {
                 return ReleaseGate(run.id, approval)
             }
-            if !isOver { return nil }
+            // The newest run that has asked decides. One that ended before says nothing.
+            if !isOver || !asked.isEmpty { return nil }
         }
         return nil
     }

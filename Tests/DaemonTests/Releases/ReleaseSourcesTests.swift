@@ -138,6 +138,10 @@ import Watching
         ("Merge pull request #4 from a/feature\n\nGreet by name", 2, "Greet by name"),
         ("Merge branch 'feature'\n\nCloses #4", 1, "Part 1"), ("Greet by name\n\nAll of it.", 1, "Greet by name"),
         ("Merge branch 'feature'\n\nSigned-off-by: ada", 1, "Part 1"),
+        ("Merge branch 'feature'\n\nCo-Authored-By: Ada <ada@example.com>", 1, "Part 1"),
+        ("Merge branch 'feature'\n\nChange-Id: I0123", 1, "Part 1"),
+        ("Merge branch 'feature'\n\nCloses #4, #5 and #6.", 1, "Part 1"),
+        ("Merge branch 'feature'\n\nFollow-up: greet by name", 1, "Follow-up: greet by name"),
     ])
     func `a merge of a branch that is no known change tells what it brought`(message: String, count: Int, title: String)
         async throws
