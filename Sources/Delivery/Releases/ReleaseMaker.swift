@@ -113,6 +113,9 @@ struct ReleaseMaker {
     /// The artifacts that the plan wants, each with its content.
     private func chosen(_ plan: ReleasePlan, _ order: ReleaseOrder) throws -> [ReleaseFile] {
         let globs = plan.files.compactMap { try? Glob($0) }
+        let isForForge = basis.plan.steps.contains { step in
+            if case .publish(.forge) = step.action { true } else { false }
+        }
         var files: [ReleaseFile] = []
         for artifact in order.earlier.artifacts.sorted(by: { $0.path < $1.path }) {
             guard globs.isEmpty || globs.contains(where: { $0.matches(artifact.path) }) else { continue }
@@ -127,7 +130,7 @@ struct ReleaseMaker {
                         + "with at most \(Self.longestName) letters, digits and . _ + ~ @ - ( ) and without "
                         + "\(DurableFiles.unfinished) at its end, or leave it out with files:")
             }
-            guard artifact.bytes > 0 else {
+            guard artifact.bytes > 0 || !isForForge else {
                 throw DeliveryProblem(
                     .invalid,
                     "the artifact \"\(PublishedName.shown(artifact.path))\" is empty, which GitHub does not take: leave it out "

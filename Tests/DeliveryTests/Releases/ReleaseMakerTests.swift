@@ -173,8 +173,12 @@ struct ReleaseMakerTests {
                 == ["\(bench.path)/app.txt"])
     }
 
-    @Test func `an empty file is refused before the version is taken`() async throws {
-        let bench = try await Bench()
+    @Test func `an empty file is refused before the version is taken, if the forge is to have it`() async throws {
+        var bench = try await Bench()
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one"), bench.artifact("files/empty.txt", "")])
+        #expect(try await bench.index.release("1.0", of: "app")?.files.map(\.name).contains("empty.txt") == true)
+        bench = try await Bench()
+        bench.basis.plan.steps[2].action = .publish(.forge())
         let problem = await #expect(throws: ReleaseFailure.self) {
             _ = try await bench.perform(1, [bench.artifact("app.txt", "one"), bench.artifact("files/empty.txt", "")])
         }
