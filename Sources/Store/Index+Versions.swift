@@ -44,16 +44,18 @@ extension Index {
                 """)
     }
 
-    private static let rowOf = """
-        version.repository = (SELECT id FROM repository WHERE name = ?) AND version.version = ?
-        """
+    private static let rowOf = "repository = (SELECT id FROM repository WHERE name = ?) AND version.version = ?"
 
     /// Keeps a new release.
     ///
+    /// - Parameter draft: The commit of a draft with its version that it replaces.
     /// - Returns: The release that has its version now, which may be an earlier one; nil if the repository is not known.
-    public func addRelease(_ release: ReleaseRecord) async throws -> ReleaseRecord? {
+    public func addRelease(_ release: ReleaseRecord, replacing draft: String? = nil) async throws -> ReleaseRecord? {
         let json = try ArchiveJSON.compactText(release)
         return try await write { db in
+            try db.execute(
+                sql: "DELETE FROM version WHERE \(Self.rowOf) AND commitId = ? AND state = 'draft'",
+                arguments: [release.repository, release.version, draft])
             try db.execute(
                 sql: """
                     INSERT OR IGNORE INTO version (repository, workflow, commitId, version, state, record, notes)
@@ -123,9 +125,7 @@ extension Index {
     }
 
     /// Records where a release is. What a publisher has noted stays.
-    public func record(
-        _ publication: PublicationRecord, of version: String, in repository: String
-    ) async throws {
+    public func record(_ publication: PublicationRecord, of version: String, in repository: String) async throws {
         let json = try ArchiveJSON.compactText(publication)
         try await write { db in
             try db.execute(

@@ -132,6 +132,15 @@ package struct ReleaseFolders: Sendable {
         }
     }
 
+    /// Removes the files of a release. It blocks.
+    func remove(_ release: ReleaseRecord) throws { try Self.remove(folder(of: release)) }
+
+    /// Removes a file or folder, if there is one. It blocks.
+    static func remove(_ path: String) throws {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        try DeliveryProblem.machine("removing \(path)") { try FileManager.default.removeItem(atPath: path) }
+    }
+
     /// Writes a file in a folder, durably and at once: a reader sees all of it or what was there before. It blocks.
     func write(_ bytes: Data, _ name: String, in folder: String) throws {
         try DeliveryProblem.machine("writing \(name) in \(folder)") {

@@ -23,7 +23,12 @@ struct ReleaseMaker {
         let lock = try await offThread { [service, basis] in try service.folders.path(of: .release, basis.repository) }
         // Two runs of one commit, such as for its branch and for its tag, may be here at the same time.
         let release = try await DeliveryProblem.alone(with: lock) {
-            guard let made = try await made() else { return try await makeNew(plan, order, say: say) }
+            let there = try await service.records.release(
+                basis.version.version, commit: basis.commit, of: basis.repository)
+            guard let made = there, made.commit == basis.commit, made.workflow == basis.workflow else {
+                try await checkReplaceable(there)
+                return try await makeNew(plan, order, replacing: there, say: say)
+            }
             say("release \(made.version) of this commit was made by run \(made.run); its files are kept")
             return made
         }
@@ -47,25 +52,18 @@ struct ReleaseMaker {
         say("\(own) is lower than \(there), which is published")
     }
 
-    /// The release of this commit with this version, which an earlier run has made.
-    ///
-    /// - Throws: ``DeliveryProblem`` if another commit or workflow has the version.
-    private func made() async throws -> ReleaseRecord? {
-        let version = basis.version.version
-        guard let made = try await service.records.release(version, commit: basis.commit, of: basis.repository) else {
-            return nil
-        }
-        guard made.commit == basis.commit, made.workflow == basis.workflow else {
-            throw DeliveryProblem(
-                .conflict,
-                "version \(version) is the one of commit \(made.commit.prefix(10)), which run \(made.run) of "
-                    + "\(made.workflow) made: raise the version")
-        }
-        return made
+    /// - Throws: ``DeliveryProblem`` if another commit or workflow keeps the version.
+    private func checkReplaceable(_ there: ReleaseRecord?) async throws {
+        guard let there else { return }
+        let holding = VersionHolding(service.index)
+        guard let obstacle = try await holding.obstacle(to: basis.commit, there, ref: basis.ref) else { return }
+        throw DeliveryProblem(.conflict, obstacle)
     }
 
+    /// - Parameter draft: The draft of another commit whose version it takes over.
     private func makeNew(
-        _ plan: ReleasePlan, _ order: ReleaseOrder, say: @escaping @Sendable (String) -> Void
+        _ plan: ReleasePlan, _ order: ReleaseOrder, replacing draft: ReleaseRecord?,
+        say: @escaping @Sendable (String) -> Void
     ) async throws -> ReleaseRecord {
         let version = basis.version
         let address = try await service.sources.address(basis)
@@ -98,10 +96,17 @@ struct ReleaseMaker {
             files: kept.map { ReleaseRecord.File(name: $0.name, bytes: $0.bytes, sha256: $0.sha256) })
         record.keys = signers.keys.map(\.publicKey.id.description)
         record.gates = basis.plan.releaseGates
-        guard let release = try await service.index.addRelease(record), release.run == record.run else {
+        // Without its record, an index that is built anew does not bring the draft back.
+        if let draft { try await service.records.forget(draft) }
+        let release = try await service.index.addRelease(record, replacing: draft?.commit)
+        guard let release, release.run == record.run, release.commit == record.commit else {
             throw DeliveryProblem(.machine, "\(version.version) could not be recorded: run the step again")
         }
         try await service.records.keep(release.version, of: release.repository)
+        if let draft {
+            try await offThread { try folders.remove(draft) }
+            say("it replaces the draft of commit \(draft.commit.prefix(10)), which run \(draft.run) made")
+        }
         say("made release \(version.version), build \(version.buildNumber)")
         return release
     }

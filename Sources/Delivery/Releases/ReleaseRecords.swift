@@ -32,6 +32,15 @@ package struct ReleaseRecords: Sendable {
         }
     }
 
+    /// Removes the record of a draft that another release replaces.
+    func forget(_ draft: ReleaseRecord) async throws {
+        let lock = try await offThread { [folders] in try folders.path(of: .record, draft.repository) }
+        let file = path(draft.version, draft.commit, draft.repository)
+        try await DeliveryProblem.alone(with: lock) {
+            try await offThread { try ReleaseFolders.remove(file) }
+        }
+    }
+
     /// Writes the records that are missing: earlier versions of pipectl wrote none.
     package func keepMissing() async throws {
         for release in try await index.versions(of: nil, limit: 10_000) {
@@ -85,7 +94,12 @@ package struct ReleaseRecords: Sendable {
     private func restore(_ file: KeptRelease) async throws -> ReleaseRecord? {
         let kept = file.record
         let (version, name) = (kept.version, kept.repository)
-        guard let known = try await index.addRelease(kept), known.commit == kept.commit else { return nil }
+        // The index may know the draft that the release has replaced.
+        let there = try await index.release(version, of: name)
+        let draft = there.flatMap { $0.isUnseen && $0.madeAt < kept.madeAt && $0.commit != kept.commit ? $0 : nil }
+        guard let known = try await index.addRelease(kept, replacing: draft?.commit), known.commit == kept.commit else {
+            return nil
+        }
         // It only goes forward: the file may be older than the index.
         let states = ReleaseRecord.State.allCases
         let earlier = states.prefix { $0 != kept.state }

@@ -36,6 +36,12 @@ struct ReleaseSeal {
             guard let now = try await service.index.release(release.version, of: release.repository) else {
                 return release
             }
+            guard now.commit == release.commit else {
+                throw DeliveryProblem(
+                    .conflict,
+                    "version \(now.version) is now the one of commit \(now.commit.prefix(10)), which run \(now.run) made: "
+                        + "raise the version")
+            }
             return try await seal(now, signers, say)
         }
     }

@@ -124,6 +124,13 @@ struct ReleaseMakerTests {
                 say: say)
         }
 
+        /// The basis of a later run, of another commit with the same version.
+        var other: ReleaseBasis {
+            var other = basis
+            (other.run, other.commit) = (2, String(repeating: "9", count: 40))
+            return other
+        }
+
         var path: String { service.folders.folder(of: "1.0", commit: basis.commit, repository: "app") }
 
         func files() throws -> [String] { try ReleaseFolders.files(in: path).map(\.name) }
@@ -241,12 +248,74 @@ struct ReleaseMakerTests {
     @Test func `another commit can't take the version`() async throws {
         let bench = try await Bench()
         _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
-        var other = bench.basis
-        other.commit = String(repeating: "9", count: 40)
+        _ = try await bench.perform(2)
+        let other = bench.other
         let problem = await #expect(throws: ReleaseFailure.self) {
             _ = try await bench.perform(1, [bench.artifact("app.txt", "one")], other)
         }
         #expect(problem?.isOfMachine == false)
+        let made = try #require(try await bench.index.release("1.0", of: "app"))
+        #expect(made.commit == bench.basis.commit)
+        // A tag that was moved asks for another tag, since there may be no version to raise.
+        let holding = VersionHolding(bench.index)
+        let moved = try await holding.obstacle(to: other.commit, made, ref: "refs/tags/v1.0")
+        let merged = try await holding.obstacle(to: other.commit, made, ref: "refs/heads/main")
+        #expect(moved != nil && merged != nil && moved != merged)
+    }
+
+    @Test func `a draft that nobody saw gives its version to another commit, and does not come back`() async throws {
+        let bench = try await Bench()
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        let draft = try #require(try await bench.index.release("1.0", of: "app"))
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "two")], bench.other)
+        let made = try #require(try await bench.index.release("1.0", of: "app"))
+        #expect(made.commit == bench.other.commit && made.run == 2 && made.state == .draft)
+        for path in [bench.path, bench.path + ".json"] { #expect(!FileManager.default.fileExists(atPath: path)) }
+        // A run that still has the draft can neither publish nor seal what has taken its place.
+        await #expect(throws: ReleaseFailure.self) { _ = try await bench.perform(2) }
+        let signers = try Signers(
+            bench.basis.plan.release?.signatures ?? [], ["KEY": Array(bench.key.pem.utf8)])
+        await #expect(throws: DeliveryProblem.self) {
+            try await ReleaseSeal(bench.service, draft).seal(with: signers) { _ in }
+        }
+        #expect(try await bench.index.release("1.0", of: "app")?.state == .draft)
+        #expect(bench.memory.seen.withLock { $0.isEmpty })
+        let new = try Store.Index.inMemory()
+        try await new.connectForge("app", address: "a", location: "/app")
+        #expect(try await ReleaseRecords(new, bench.service.folders).restoreAll() == 1)
+        #expect(try await new.release("1.0", of: "app")?.commit == bench.other.commit)
+    }
+
+    @Test func `an index from before a draft was replaced learns of its successor`() async throws {
+        let bench = try await Bench()
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        let draft = try #require(try await bench.index.release("1.0", of: "app"))
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "two")], bench.other)
+        _ = try await bench.perform(2, [], bench.other)
+        let restored = try Store.Index.inMemory()
+        try await restored.connectForge("app", address: "a", location: "/app")
+        _ = try await restored.addRelease(draft)
+        _ = try await ReleaseRecords(restored, bench.service.folders).restoreAll()
+        let now = try #require(try await restored.release("1.0", of: "app"))
+        #expect(now.commit == bench.other.commit && now.state == .published)
+    }
+
+    @Test func `a draft keeps its version while a run works with it`() async throws {
+        let bench = try await Bench()
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "one")])
+        let run = try await bench.index.enqueue(
+            RunRequest(
+                repository: "app", workflow: "release", event: .merge, ref: "refs/heads/main", branch: "main",
+                head: bench.basis.commit, definitionCommit: bench.basis.commit, subject: "main",
+                concurrency: .supersede)
+        ).run
+        await #expect(throws: ReleaseFailure.self) {
+            _ = try await bench.perform(1, [bench.artifact("app.txt", "two")], bench.other)
+        }
+        #expect(try await bench.index.release("1.0", of: "app")?.commit == bench.basis.commit)
+        #expect(try await bench.index.cancelQueued(run.id, reason: "rejected"))
+        _ = try await bench.perform(1, [bench.artifact("app.txt", "two")], bench.other)
+        #expect(try await bench.index.release("1.0", of: "app")?.commit == bench.other.commit)
     }
 
     @Test func `a candidate and the final version are releases of one commit`() async throws {
