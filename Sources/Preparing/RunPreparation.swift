@@ -29,8 +29,12 @@ package struct RunPreparation: Sendable {
     package var editsDefinition: Bool
     /// Notes for the report that are no failures.
     package var notes: [Finding]
-    /// The version, if the plan makes a release.
+    /// The version, if the workflow makes a release.
     package var version: ReleaseVersion?
+    /// The commit of an ancestor that has the version's tag; nil if none has.
+    package var taggedBefore: OID?
+    /// Why ``plan`` lacks the steps of the release, which the workflow makes; nil if it has them.
+    package var whyWithoutRelease: String?
     /// The task that an agent works on in this run; nil for other runs, also for those that test what it made.
     package var task: TaskRecord?
 
@@ -96,22 +100,25 @@ extension RunPreparation {
             let record = try await taskRecord(of: request, task)
             if declaration.readsContext { context.tests = await tests(facts) }
             let wholePlan = try await program.plan(workflow: request.workflow, context: context)
+            let (plan, trial) = try Self.trial(
+                of: part(of: wholePlan, for: request, declaration, record, tested: facts.tested), for: request,
+                tested: facts.tested)
             try limits.check(wholePlan, decision.trust)
             let edited = request.change == nil ? [] : facts.changedFiles.filter { $0.path.hasPrefix("workflows/") }
-            let version = try await version(of: wholePlan, facts, context, repository)
+            let (version, taggedBefore) = try await Self.version(of: wholePlan, facts, context, repository, request)
             var preparation = RunPreparation(
                 tested: facts.tested, tree: facts.tree, commitTime: facts.commitTime, context: context,
-                declaration: declaration,
-                plan: try part(of: wholePlan, for: request, declaration, record, tested: facts.tested),
-                wholePlan: wholePlan, program: program,
+                declaration: declaration, plan: plan, wholePlan: wholePlan, program: program,
                 definition: Report.Definition(
                     commit: facts.definitionCommit.hex, tree: facts.definitionTree.hex,
                     toolchain: programs.toolchain.version),
                 // What an agent does to the files of the target is not merged, whatever it starts from.
                 trust: record == nil ? decision.trust : .change, approval: approval,
                 editsDefinition: !edited.isEmpty && request.fix == nil && request.task == nil,
-                notes: facts.notes + (edited.isEmpty ? [] : [note(of: edited, testedWith: request.branch)]))
-            (preparation.version, preparation.task) = (version, record)
+                notes: facts.notes + (edited.isEmpty ? [] : [note(of: edited, testedWith: request.branch)])
+                    + [trial].compactMap { $0 })
+            (preparation.version, preparation.taggedBefore, preparation.task) = (version, taggedBefore, record)
+            preparation.whyWithoutRelease = trial.map { _ in Self.workingTree }
             return preparation
         } catch let error as DefinitionError {
             throw EarlyVerdict(error, tested: facts.tested)
@@ -130,13 +137,14 @@ extension RunPreparation {
         return context
     }
 
-    /// The version of the release that the plan makes; nil if it makes none.
+    /// The version of the release that the plan makes, and the commit of an ancestor that has its tag; nil if it makes
+    /// none.
     ///
     /// - Throws: ``EarlyVerdict`` if the commit has no version, or if a change would be released.
     private static func version(
-        of plan: Plan, _ facts: RunFacts, _ context: PlanContext, _ repository: WatchedRepository
-    ) async throws -> ReleaseVersion? {
-        guard let release = plan.release else { return nil }
+        of plan: Plan, _ facts: RunFacts, _ context: PlanContext, _ repository: WatchedRepository, _ request: RunRequest
+    ) async throws -> (ReleaseVersion?, taggedBefore: OID?) {
+        guard let release = plan.release else { return (nil, nil) }
         func refused(_ reason: String) -> EarlyVerdict {
             EarlyVerdict(verdict: .definitionError, reason: reason, tested: facts.tested)
         }
@@ -146,13 +154,20 @@ extension RunPreparation {
         }
         let (tested, tag) = (facts.tested, context.tag)
         do {
-            let version = try await withRepository(at: repository.store) { store in
-                try VersionResolver(repository: store, commit: tested, tag: tag).version(by: release.version)
+            let version: ReleaseVersion
+            do {
+                version = try await withRepository(at: repository.store) { store in
+                    try VersionResolver(repository: store, commit: tested, tag: tag).version(by: release.version)
+                }
+            } catch is VersionProblem where request.isWorkingTree { return (nil, nil) }
+            // It may have the version that was released last.
+            if request.isWorkingTree { return (version, nil) }
+            return try await withRepository(at: repository.gitDirectory) { source in
+                // A branch moves on after a release, whose tag stays where it is.
+                let before = try request.followsBranch ? Self.tag(of: version, before: tested, in: source) : nil
+                if before == nil { try VersionResolver.check(version, of: tested, in: source) }
+                return (version, before)
             }
-            try await withRepository(at: repository.gitDirectory) { source in
-                try VersionResolver.check(version, of: tested, in: source)
-            }
-            return version
         } catch let problem as VersionProblem {
             throw refused(problem.description)
         }

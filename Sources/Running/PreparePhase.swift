@@ -21,11 +21,12 @@ struct PreparePhase: Sendable {
     /// - Throws: ``EarlyVerdict`` if the verdict is known without a step, or a person must approve first.
     func prepare(_ task: RunTask) async throws -> RunPreparation {
         try await gate.check(task.run, in: task.repository)
-        let prepared = try await RunPreparation.make(
+        let made = try await RunPreparation.make(
             task.run, in: task.repository, programs: programs, rules: task.rules, task: tasks.record,
             tests: { await order.tests(of: task.request, $0, store: task.repository.store) },
             contributor: { [index] in try await index.contributor(of: task.request, pushed: $0.pushed.hex) }
         ) { [index] in try await index.approval(holdingFor: $0) }
+        let prepared = try await ReleaseDue(index: index).settled(made, task.request, in: task.repository)
         try await ReleaseCheck(index: index).check(prepared, task.request)
         return prepared
     }

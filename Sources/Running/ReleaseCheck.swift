@@ -9,11 +9,9 @@ import Watching
 struct ReleaseCheck: Sendable {
     let index: Store.Index
 
-    /// - Throws: ``EarlyVerdict`` if another commit has the version, if Apple does not take it, or if the forge to publish at
-    ///   is not known.
+    /// - Throws: ``EarlyVerdict`` if Apple does not take the version, or if the forge to publish at is not known.
     func check(_ prepared: RunPreparation, _ request: RunRequest) async throws {
         guard prepared.plan.release != nil else { return }
-        try await checkVersion(of: prepared, request)
         for step in prepared.plan.steps {
             guard case .publish(let destination) = step.action else { continue }
             if destination.isAtForge { try await checkForge(of: step, prepared, request) }
@@ -28,25 +26,6 @@ struct ReleaseCheck: Sendable {
             reason:
                 "step \"\(step.name)\" can't publish version \(version): Apple takes versions of one to three numbers with "
                 + "periods between, such as 1.4 or 1.4.2; release another version",
-            tested: prepared.tested)
-    }
-
-    private func checkVersion(of prepared: RunPreparation, _ request: RunRequest) async throws {
-        guard let version = prepared.version?.version else { return }
-        // Earlier versions of pipectl kept the v of a version in a file.
-        for name in [version, "v\(version)"] {
-            guard let made = try await index.release(name, of: request.repository), made.commit != prepared.tested.hex
-            else { continue }
-            throw taken(version, made, prepared)
-        }
-    }
-
-    private func taken(_ version: String, _ made: ReleaseRecord, _ prepared: RunPreparation) -> EarlyVerdict {
-        EarlyVerdict(
-            verdict: .failed,
-            reason:
-                "version \(version) is the one of commit \(made.commit.prefix(10)), which run \(made.run) made: "
-                + "raise the version",
             tested: prepared.tested)
     }
 

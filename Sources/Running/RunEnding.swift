@@ -53,6 +53,7 @@ package struct RunEnding: Sendable {
         report.findings += ended.review.map { [$0] } ?? []
         report.verdict = outcome.verdict
         report.reason = outcome.reason
+        if outcome.verdict == .passed, let why = prepared.whyWithoutRelease { report.reason += "; no release: \(why)" }
         report.steps = outcome.steps
         report.artifacts = outcome.artifacts
         report.findings += outcome.findings + QuarantineList(prepared.declaration.quarantine).findings

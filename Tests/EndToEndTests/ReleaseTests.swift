@@ -79,12 +79,20 @@ struct ReleaseTests {
                         == "1.0.0 1.0.0 \(published.buildNumber)\n")
                 // From now on the notes are signed.
                 #expect(try await bench.pipectl("release", "notes", "1.0.0", "--file", notes).code == 2)
-                // The same version of another commit is refused.
+                // The branch moves on with the same version: nothing is released, and the rest is run.
+                try await bench.git(["tag", "v1.0.0", published.commit])
                 try await bench.commit(["b.txt": "b\n"], "Add b")
                 let second = try await daemon.ended(2)
-                #expect(second.verdict == .failed)
-                #expect(try await bench.run(2).reason?.contains("raise the version") == true)
+                #expect(second.verdict == .passed, "\(second.message)")
+                try await bench.archived(2)
+                let report = try await bench.report(2)
+                #expect(report.steps.map(\.name) == ["build"])
+                #expect(report.findings.contains { $0.rule == "release-left-out" })
                 #expect(try await bench.pipectl("release", "yank", "1.0.0", "--reason", "it is a test").code == 0)
+                // A version that was withdrawn is never that of another commit.
+                try await bench.commit(["c.txt": "c\n"], "Add c")
+                let third = try await daemon.ended(3)
+                #expect(third.verdict == .failed, "\(third.message)")
                 #expect(try await release(bench, "1.0.0").state == .yanked)
                 #expect(await daemon.stop() == 0)
             }
@@ -92,6 +100,44 @@ struct ReleaseTests {
             #expect(try await bench.pipectl("archive", "reindex").code == 0)
             let output = try await bench.pipectl("releases", "--json").output
             #expect(try ArchiveJSON.decode([ReleaseRecord].self, from: output).map(\.state) == [.yanked])
+        }
+    }
+
+    @Test(.timeLimit(.minutes(8)))
+    func `a draft that was rejected gives its version to the fix`() async throws {
+        try await Bench.with([:]) { bench in
+            let target = "\(bench.meet)/published"
+            try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
+            try await setKey(bench)
+            try await bench.commit(Self.files(publishing: target), "Declare the release")
+            try await bench.withDaemon { daemon in
+                try await daemon.event(.baseline)
+                try await bench.commit(["a.txt": "a\n"], "Add a")
+                try await daemon.event(.stepNeedsApproval, run: 1)
+                #expect(try await bench.pipectl("approve", "1", "--step", "publish it", "--reject").code == 0)
+                #expect(try await daemon.ended(1).verdict == .failed)
+                let fix = try await bench.commit(["a.txt": "b\n"], "Fix a")
+                try await daemon.event(.stepNeedsApproval, run: 2)
+                #expect(try await release(bench).commit == fix)
+                #expect(try await bench.pipectl("approve", "2", "--step", "publish it").code == 0)
+                #expect(try await daemon.ended(2).verdict == .passed)
+                #expect(try await release(bench).state == .published)
+                // The run that was rejected has nothing to publish any more.
+                #expect(try await bench.pipectl("rerun", "1").code == 1)
+                #expect(await daemon.stop() == 0)
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(8)))
+    func `a release is tried in a working tree`() async throws {
+        try await Bench.with([:]) { bench in
+            try await bench.commit(Self.files(publishing: "\(bench.meet)/published"), "Declare the release")
+            let tried = try await bench.pipectl("run", "release")
+            #expect(tried.code == 0, "\(tried.errors)")
+            #expect(try await bench.pipectl("run", "release", "--step", "folder").code == 2)
+            let none = try await bench.pipectl("releases", "--json").output
+            #expect(try ArchiveJSON.decode([ReleaseRecord].self, from: none).isEmpty)
         }
     }
 

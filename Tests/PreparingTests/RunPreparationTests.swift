@@ -26,6 +26,63 @@ struct RunPreparationTests {
         #expect(error?.code == .invalid)
     }
 
+    private var releasing: Plan {
+        Workflow("release", on: .merge(into: "main")) {
+            let build = Step("build", run: "make")
+            let early = Step.approval("start", needs: build)
+            let version = Release(version: .counted("1"), files: "dist/*", needs: early)
+            let gate = Step.approval("ship", needs: version.step)
+            Step.publish("out", version, needs: gate, to: .folder("/srv"))
+            Step("tell", needs: gate, run: "true")
+            let look = Step.approval("look", needs: build)
+            Step("deploy", needs: look, run: "make deploy").secrets("TOKEN")
+        }.plan(for: PlanContext(repository: "r", event: .manual, commit: "c", ref: ""))
+    }
+
+    @Test func `a working tree is tried without its release`() throws {
+        let tested = try #require(OID(hex: String(repeating: "a", count: 40)))
+        var request = Sample.request()
+        (request.event, request.ref, request.change) = (.manual, "", nil)
+        let (plan, note) = try RunPreparation.trial(of: releasing, for: request, tested: tested)
+        #expect(Set(plan.steps.map(\.name)) == ["build", "look", "deploy"])
+        #expect(note?.rule == RunPreparation.releaseLeftOut)
+        #expect(releasing.withoutActing.steps.map(\.name) == ["build"])
+        // What somebody asks for by name is not left out silently.
+        request.onlySteps = ["out"]
+        let early = #expect(throws: EarlyVerdict.self) {
+            _ = try RunPreparation.trial(of: releasing.keeping(["out"]), for: request, tested: tested)
+        }
+        #expect(early?.verdict == .definitionError)
+        request.ref = "refs/heads/main"
+        #expect(try RunPreparation.trial(of: releasing, for: request, tested: tested).plan == releasing)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a tag of an ancestor is known as such`() async throws {
+        try await withTemporaryFolder { folder in
+            try await runCommand(
+                "sh", "-ec",
+                """
+                git init -q -b main "$0"; cd "$0"
+                git config user.name Ada; git config user.email ada@example.com
+                git commit -q --allow-empty -m a; git tag -a -m one v1
+                git commit -q --allow-empty -m b
+                git checkout -q --orphan other; git commit -q --allow-empty -m c; git tag v2
+                """, folder)
+            try await withRepository(at: folder) { git in
+                let (main, first) = (try git.resolve("main"), try git.resolve("v1^{commit}"))
+                func before(_ version: String, _ commit: OID) throws -> OID? {
+                    try RunPreparation.tag(
+                        of: ReleaseVersion(version: version, buildNumber: 1, tag: "v\(version)"), before: commit,
+                        in: git)
+                }
+                #expect(try before("1", main) == first)
+                #expect(try before("1", first) == nil)
+                #expect(try before("2", main) == nil && before("3", main) == nil)
+            }
+        }
+    }
+
     @Test func `the name of a divided step stands for all its parts`() throws {
         func plan(listed: Bool) -> Plan {
             Workflow("w") {

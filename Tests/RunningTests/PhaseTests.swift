@@ -6,9 +6,12 @@ import Store
 import Archive
 import Engine
 import Foundation
+import Git
 import Logging
 import Pipeline
 import Synchronization
+import TestBasics
+import TestSupport
 import Testing
 
 import Concurrency
@@ -152,27 +155,108 @@ import RunSamples
         }
     }
 
+    /// A release of a commit, and the plan of a run that makes version 1.5.
+    private func release(
+        _ version: String, _ commit: String, _ request: RunRequest, _ state: ReleaseRecord.State = .published
+    ) -> ReleaseRecord {
+        ReleaseRecord(
+            repository: request.repository,
+            version: ReleaseVersion(version: version, buildNumber: 4, tag: "v\(version)"), commit: commit, tree: "",
+            committedAt: RunSample.start, workflow: "test", run: 1, madeAt: RunSample.start, state: state, notes: "",
+            files: [])
+    }
+
+    private let version = PlannedStep(
+        name: "release", action: .release(ReleasePlan(version: .counted("1"))), needs: ["unit"])
+
     @Test func `prepare: a version is of one commit`() async throws {
         try await PhaseBench.with { bench in
             let task = try await bench.task()
-            let release = PlannedStep(
-                name: "release", action: .release(ReleasePlan(version: .counted("1"))), needs: ["unit"])
-            var prepared = try bench.prepared(task, [pass, release])
-            let check = ReleaseCheck(index: bench.index)
+            var prepared = try bench.prepared(task, [pass, version])
+            let due = ReleaseDue(index: bench.index)
             for (name, commit) in [("1.4", bench.tip.commit), ("1.5", String(repeating: "c", count: 40))] {
-                let version = ReleaseVersion(version: name, buildNumber: 4, tag: "v\(name)")
-                prepared.version = version
-                try await check.check(prepared, task.request)
-                _ = try await bench.index.addRelease(
-                    ReleaseRecord(
-                        repository: task.request.repository, version: version, commit: commit, tree: "",
-                        committedAt: RunSample.start, workflow: "test", run: 1, madeAt: RunSample.start, notes: "",
-                        files: []))
+                prepared.version = ReleaseVersion(version: name, buildNumber: 4, tag: "v\(name)")
+                _ = try await due.settled(prepared, task.request, in: task.repository)
+                _ = try await bench.index.addRelease(release(name, commit, task.request))
             }
-            let early = await #expect(throws: EarlyVerdict.self) { try await check.check(prepared, task.request) }
+            let early = await #expect(throws: EarlyVerdict.self) {
+                _ = try await due.settled(prepared, task.request, in: task.repository)
+            }
             #expect(early?.verdict == .failed)
             prepared.version?.version = "1.4"
-            try await check.check(prepared, task.request)
+            let settled = try await due.settled(prepared, task.request, in: task.repository)
+            #expect(settled.plan == prepared.plan && settled.notes.isEmpty)
+        }
+    }
+
+    @Test func `prepare: a draft that nobody saw does not keep its version`() async throws {
+        try await PhaseBench.with { bench in
+            let task = try await bench.task()
+            var prepared = try bench.prepared(task, [pass, version])
+            prepared.version = ReleaseVersion(version: "1.5", buildNumber: 4, tag: "v1.5")
+            let commit = String(repeating: "c", count: 40)
+            _ = try await bench.index.addRelease(release("1.5", commit, task.request, .draft))
+            let due = ReleaseDue(index: bench.index)
+            let settled = try await due.settled(prepared, task.request, in: task.repository)
+            #expect(settled.plan == prepared.plan)
+            // A run that repeats the one that made it may still publish it.
+            var other = task.request
+            (other.head, other.subject, other.nonce) = (commit, "other", "again")
+            _ = try await bench.index.enqueue(other)
+            let early = await #expect(throws: EarlyVerdict.self) {
+                _ = try await due.settled(prepared, task.request, in: task.repository)
+            }
+            #expect(early?.verdict == .failed)
+        }
+    }
+
+    @Test func `prepare: a branch that moves on without a new version runs what is no release`() async throws {
+        try await PhaseBench.with { bench in
+            let first = try await bench.task()
+            try await runCommand(
+                "git", "-C", "\(bench.folder)/alpha", "-c", "user.name=Ada", "-c", "user.email=ada@example.com",
+                "commit", "-q", "--allow-empty", "-m", "second")
+            let next = try await withRepository(at: first.repository.gitDirectory) { git in
+                let commit = try git.commit(git.resolve("refs/heads/main"))
+                return (commit: commit.id.hex, tree: commit.tree.hex)
+            }
+            func settled(
+                _ steps: [PlannedStep], _ state: ReleaseRecord.State = .published, by event: Trigger.Event = .merge
+            ) async throws -> RunPreparation {
+                var request = first.request
+                request.event = event
+                var prepared = try RunSample.prepared(
+                    request, RunSample.declaration(), steps, tested: next)
+                let name = "1.\(event.rawValue).\(state.rawValue)"
+                prepared.version = ReleaseVersion(version: name, buildNumber: 4, tag: "v\(name)")
+                _ = try await bench.index.addRelease(release(name, bench.tip.commit, request, state))
+                return try await ReleaseDue(index: bench.index).settled(prepared, request, in: first.repository)
+            }
+            let out = PlannedStep(name: "out", action: .publish(.folder("/srv")), needs: ["release"])
+            var upload = PlannedStep(name: "upload", action: .shell("true"), needs: ["unit"])
+            upload.secrets = [SecretUse("TOKEN")]
+            for event in [Trigger.Event.merge, .push, .schedule] {
+                let rest = try await settled([pass, version, out, upload], by: event)
+                #expect(rest.plan.steps.map(\.name) == ["unit"])
+                #expect(rest.notes.map(\.rule) == [RunPreparation.releaseLeftOut])
+                #expect(rest.version != nil && rest.wholePlan.steps.count == 4)
+            }
+            // A tag says the same of a version that no run released.
+            var tagged = try RunSample.prepared(first.request, RunSample.declaration(), [pass, version])
+            tagged.version = ReleaseVersion(version: "7", buildNumber: 4, tag: "v7")
+            tagged.taggedBefore = OID(hex: bench.tip.commit)
+            let rest = try await ReleaseDue(index: bench.index).settled(tagged, first.request, in: first.repository)
+            #expect(rest.plan.steps.map(\.name) == ["unit"] && rest.whyWithoutRelease != nil)
+            for event in [Trigger.Event.manual, .tag] {
+                let early = await #expect(throws: EarlyVerdict.self) {
+                    _ = try await settled([pass, version], by: event)
+                }
+                #expect(early?.verdict == .failed)
+            }
+            let early = await #expect(throws: EarlyVerdict.self) { _ = try await settled([pass, version], .yanked) }
+            #expect(early?.verdict == .failed)
+            let none = await #expect(throws: EarlyVerdict.self) { _ = try await settled([upload, version], .sealed) }
+            #expect(none?.verdict == .notApplicable)
         }
     }
 
