@@ -1,3 +1,4 @@
+import Engine
 import Git
 import Pipeline
 import Results
@@ -59,6 +60,15 @@ extension RunPreparation {
             source.contains(commit), try source.isAncestor(there, of: commit)
         else { return nil }
         return there
+    }
+
+    /// Ends a run that could release nothing, before somebody is asked to approve it.
+    ///
+    /// - Throws: ``EarlyVerdict`` if unmerged code would be released.
+    static func checkMerged(_ plan: Plan, _ trust: Trust, _ request: RunRequest, tested: OID) throws {
+        // A release that a change starts is refused by its declaration.
+        guard trust == .change, plan.releases, request.change == nil else { return }
+        throw EarlyVerdict(verdict: .failed, reason: ReleaseFailure.unmerged.reason, tested: tested, trust: trust)
     }
 }
 

@@ -96,13 +96,14 @@ extension RunPreparation {
                     verdict: .cancelled, reason: "runs that the daemon starts by itself must not need approval",
                     tested: facts.tested)
             }
-            let approval = try await word(on: decision, run, facts, approved)
             let record = try await taskRecord(of: request, task)
             if declaration.readsContext { context.tests = await tests(facts) }
             let wholePlan = try await program.plan(workflow: request.workflow, context: context)
             let (plan, trial) = try Self.trial(
                 of: part(of: wholePlan, for: request, declaration, record, tested: facts.tested), for: request,
                 tested: facts.tested)
+            try checkMerged(plan, decision.trust, request, tested: facts.tested)
+            let approval = try await word(on: decision, run, facts, approved)
             try limits.check(wholePlan, decision.trust)
             let edited = request.change == nil ? [] : facts.changedFiles.filter { $0.path.hasPrefix("workflows/") }
             let (version, taggedBefore) = try await Self.version(of: wholePlan, facts, context, repository, request)

@@ -130,12 +130,18 @@ struct ReleaseTests {
     }
 
     @Test(.timeLimit(.minutes(8)))
-    func `a release is tried in a working tree`() async throws {
+    func `a release is tried in a working tree, and refused for a branch that is not protected`() async throws {
         try await Bench.with([:]) { bench in
             try await bench.commit(Self.files(publishing: "\(bench.meet)/published"), "Declare the release")
             let tried = try await bench.pipectl("run", "release")
             #expect(tried.code == 0, "\(tried.errors)")
             #expect(try await bench.pipectl("run", "release", "--step", "folder").code == 2)
+            try await bench.git(["checkout", "-qb", "side"])
+            try await bench.commit(["a.txt": "a\n"], "Add a")
+            try await bench.git(["checkout", "-q", "main"])
+            // Nobody is asked for an approval that could not help.
+            let refused = try await bench.pipectl("run", "release", "--ref", "side")
+            #expect(refused.code == 1, "\(refused.errors)")
             let none = try await bench.pipectl("releases", "--json").output
             #expect(try ArchiveJSON.decode([ReleaseRecord].self, from: none).isEmpty)
         }

@@ -57,6 +57,18 @@ struct RunPreparationTests {
         #expect(try RunPreparation.trial(of: releasing, for: request, tested: tested).plan == releasing)
     }
 
+    @Test func `unmerged code that would be released ends before anybody is asked`() throws {
+        let tested = try #require(OID(hex: String(repeating: "a", count: 40)))
+        var request = Sample.request()
+        (request.event, request.ref, request.change) = (.tag, "refs/tags/v1", nil)
+        try RunPreparation.checkMerged(releasing, .merged, request, tested: tested)
+        try RunPreparation.checkMerged(releasing.withoutReleasing, .change, request, tested: tested)
+        let early = #expect(throws: EarlyVerdict.self) {
+            try RunPreparation.checkMerged(releasing, .change, request, tested: tested)
+        }
+        #expect(early?.verdict == .failed && early?.question == nil)
+    }
+
     @Test(.timeLimit(.minutes(1)))
     func `a tag of an ancestor is known as such`() async throws {
         try await withTemporaryFolder { folder in

@@ -76,9 +76,7 @@ private struct RunRelease: ReleaseWork {
     func perform(
         _ order: ReleaseOrder, say: @escaping @Sendable (String) -> Void
     ) async throws -> [ArtifactRecord] {
-        guard basis.trust == .merged else {
-            throw ReleaseFailure("only merged code is released: land the change, or protect its branch")
-        }
+        guard basis.trust == .merged else { throw ReleaseFailure.unmerged }
         do {
             switch order.step.action {
             case .release(let plan): return try await ReleaseMaker(service, basis).make(plan, order, say: say)

@@ -44,4 +44,9 @@ package struct ReleaseFailure: Error, Sendable, Equatable {
     package init(_ reason: String, isOfMachine: Bool = false) {
         (self.reason, self.isOfMachine) = (reason, isOfMachine)
     }
+
+    /// The commit is on no protected branch.
+    package static let unmerged = ReleaseFailure(
+        "only merged code is released, and this commit is on no protected branch: land it, or protect its branch with "
+            + "`pipectl watch --protected 'release/*'` (setting `trust.protected`), and run it again")
 }
