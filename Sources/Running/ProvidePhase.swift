@@ -90,22 +90,34 @@ struct ProvidePhase: Sendable {
     private func check(
         _ secrets: RunSecrets, for prepared: RunPreparation, _ request: RunRequest
     ) async throws {
-        func end(_ step: PlannedStep, _ obstacle: String, _ verdict: Verdict = .infrastructure) -> EarlyVerdict {
-            EarlyVerdict(
-                verdict: verdict, reason: "step \"\(step.name)\" can't run: \(obstacle)", tested: prepared.tested)
+        var obstacles: [(why: String, steps: [String], isOfMachine: Bool)] = []
+        func add(_ why: String, _ step: PlannedStep, isOfMachine: Bool = true) {
+            if let place = obstacles.firstIndex(where: { $0.why == why }) {
+                obstacles[place].steps.append(step.name)
+            } else {
+                obstacles.append((why, [step.name], isOfMachine))
+            }
         }
         for step in prepared.plan.steps where !step.action.startsProcess {
-            if let obstacle = secrets.obstacle(to: step) { throw end(step, obstacle) }
-            guard prepared.trust == .merged else { continue }
+            let missing = secrets.obstacles(to: step)
+            for why in missing { add(why, step) }
+            guard missing.isEmpty, prepared.trust == .merged else { continue }
             do {
                 try await delivery.check(
                     step, of: request.repository, tag: prepared.version?.tag, at: prepared.tested.hex,
                     secrets: secrets.bytes(for: step))
             } catch let problem as DeliveryProblem {
-                let isOfRelease = [.invalid, .conflict].contains(problem.code)
-                throw end(step, problem.description, isOfRelease ? .failed : .infrastructure)
+                add(problem.description, step, isOfMachine: ![.invalid, .conflict].contains(problem.code))
             }
         }
+        guard !obstacles.isEmpty else { return }
+        let sentences = obstacles.map { obstacle in
+            let names = obstacle.steps.map { "\"\($0)\"" }.joined(separator: ", ")
+            return "\(obstacle.steps.count == 1 ? "step" : "steps") \(names) can't run: \(obstacle.why)"
+        }
+        throw EarlyVerdict(
+            verdict: obstacles.contains(where: \.isOfMachine) ? .infrastructure : .failed,
+            reason: sentences.joined(separator: "; "), tested: prepared.tested)
     }
 
     private func makeFolders(_ task: RunTask, _ prepared: RunPreparation) async throws {

@@ -78,13 +78,19 @@ import RunSamples
             let task = try await bench.task()
             var release = PlannedStep(
                 name: "release", action: .release(ReleasePlan(version: .counted("1"))), needs: ["unit"])
-            release.secrets = [SecretUse("KEY_THAT_IS_NOT_SET")]
-            let prepared = try bench.prepared(task, [pass, release])
+            release.secrets = [SecretUse("KEY_THAT_IS_NOT_SET"), SecretUse("OTHER_THAT_IS_NOT_SET")]
+            var out = PlannedStep(name: "out", action: .publish(.folder("/srv")), needs: ["release"])
+            out.secrets = [SecretUse("THIRD_THAT_IS_NOT_SET"), SecretUse("KEY_THAT_IS_NOT_SET")]
+            let prepared = try bench.prepared(task, [pass, release, out])
             let proofs = RunProofs(keyed: KeyedPlan(prepared.plan, KeyFacts()))
             let early = await #expect(throws: EarlyVerdict.self) {
                 _ = try await bench.provide().provide(task, prepared, proofs)
             }
             #expect(early?.verdict == .infrastructure)
+            for name in ["KEY_THAT_IS_NOT_SET", "OTHER_THAT_IS_NOT_SET", "THIRD_THAT_IS_NOT_SET"] {
+                // In the sentence and in the command for it, for all steps that need it.
+                #expect(early?.reason.ranges(of: name).count == 2)
+            }
             #expect(!bench.exists(task.place.workspace))
         }
     }

@@ -42,18 +42,22 @@ public struct RunSecrets: Sendable {
 
     /// Why `step` can't start; nil if it can.
     package func obstacle(to step: PlannedStep) -> String? {
-        guard !isWithheld else { return nil }
-        for use in step.secrets {
+        let all = obstacles(to: step)
+        return all.isEmpty ? nil : all.joined(separator: "; ")
+    }
+
+    /// Everything that keeps `step` from starting, one sentence for each secret.
+    package func obstacles(to step: PlannedStep) -> [String] {
+        guard !isWithheld else { return [] }
+        return step.secrets.compactMap { use in
             guard let secret = values[use.name] else {
                 return missing[use.name] ?? "secret \(use.name) is not set: `pipectl secrets set \(use.name)`"
             }
-            if use.delivery == .environment, secret.variableValue == nil {
-                return
-                    "secret \(use.name) can't be a variable, because it is not text: use .secrets(\"\(use.name)\"), "
-                    + "which provides a file"
-            }
+            guard use.delivery == .environment, secret.variableValue == nil else { return nil }
+            return
+                "secret \(use.name) can't be a variable, because it is not text: use .secrets(\"\(use.name)\"), "
+                + "which provides a file"
         }
-        return nil
     }
 
     /// The secrets that `step` names, for its command. A step that is given any has a sandbox of its own.
