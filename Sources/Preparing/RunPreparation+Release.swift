@@ -70,6 +70,19 @@ extension RunPreparation {
         guard trust == .change, plan.releases, request.change == nil else { return }
         throw EarlyVerdict(verdict: .failed, reason: ReleaseFailure.unmerged.reason, tested: tested, trust: trust)
     }
+
+    /// The command that repeats the run as far as it releases nothing; nil if nothing is left of it.
+    ///
+    /// - Parameter whole: The command that repeats the whole run.
+    package func harmless(_ whole: String) -> String? {
+        // A working tree is never released.
+        guard wholePlan.releases, !context.ref.isEmpty else { return whole }
+        if whole.contains(" --step ") { return plan.releases ? nil : whole }
+        let rest = plan.withoutActing.steps
+        let needed = Set(rest.flatMap(\.needs))
+        let last = rest.map(\.name).filter { !needed.contains($0) }
+        return last.isEmpty ? nil : whole + last.map { " --step \($0.shellQuoted)" }.joined()
+    }
 }
 
 extension RunRequest {

@@ -37,6 +37,7 @@ package struct RunEnding: Sendable {
         report.parameters = prepared.context.parameters
         report.trust = prepared.trust
         report.findings += prepared.notes
+        report.reproduce = prepared.harmless(report.reproduce) ?? "pipectl rerun \(report.id)"
         bisectsWhenRed = prepared.declaration.bisectsWhenRed == true && report.task == nil
     }
 

@@ -266,6 +266,20 @@ import RunSamples
         }
     }
 
+    @Test func `a run with a release names a repetition that releases nothing`() async throws {
+        let out = PlannedStep(name: "out", action: .publish(.folder("/srv")), needs: ["release"])
+        func repetition(of whole: String, _ steps: [PlannedStep]) throws -> String {
+            var ending = RunEnding(report: RunSample.report())
+            ending.report.reproduce = whole
+            ending.take(try RunSample.prepared(RunSample.request(change: nil), RunSample.declaration(), steps))
+            return ending.report.reproduce
+        }
+        let (whole, part) = ("pipectl run test --ref abc", "pipectl run test --ref abc --step out")
+        #expect(try repetition(of: whole, [pass, version, out]) == "\(whole) --step unit")
+        #expect(try repetition(of: part, [pass, version, out]) == "pipectl rerun 1")
+        #expect(try repetition(of: whole, [pass]) == whole)
+    }
+
     @Test func `release: a failed run's workspace is retained, and a repetition goes on with it`() async throws {
         try await PhaseBench.with { bench in
             let task = try await bench.task()

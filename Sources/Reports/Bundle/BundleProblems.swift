@@ -162,8 +162,11 @@ struct BundleProblems {
             var problem = RunBundle.Problem(
                 kind: .step, standing: isInfrastructure ? .infrastructure : .unknown, name: name(step.name))
             problem.reproduce = isInfrastructure ? nil : reproduction(of: step.name)
-            problem.suggestion =
-                isInfrastructure ? "the build box failed, not the change: run `pipectl doctor`, then rerun" : nil
+            if let secret = ReportFacts.missingSecrets(in: step.reason ?? "").first {
+                problem.suggestion = "set it with `pipectl secrets set \(secret)`, then `pipectl rerun \(id)`"
+            } else if isInfrastructure {
+                problem.suggestion = "the build box failed, not the change: run `pipectl doctor`, then rerun"
+            }
             var rank = isInfrastructure ? 2 : explained.contains(step.name) ? 20 : 12
             if step.allowsFailure { rank += 30 }
             let reason = [step.reason ?? Wording.title(step.status), "command: \(step.command)"]
@@ -272,8 +275,13 @@ struct BundleProblems {
 
     /// The run's own command, limited to this step, and to this test if the step can select tests.
     private func reproduction(of step: String?, test: TestResult? = nil) -> String? {
-        guard let step, TerminalText.name(step) == step, !report.reproduce.contains(" --step ") else { return nil }
-        let command = base + " --step \(step.shellWord)"
+        guard let step, TerminalText.name(step) == step, !report.reproduce.hasPrefix("pipectl rerun ") else {
+            return nil
+        }
+        // A run of some steps is repeated with one of them only if that has tests: others may act.
+        let parts = base.split(separator: " --step ", maxSplits: 1)
+        guard let whole = parts.first, parts.count == 1 || test != nil else { return nil }
+        let command = "\(whole) --step \(step.shellWord)"
         var narrowed: String?
         if let test, report.steps.contains(where: { $0.name == step && $0.runsNamedTests == true }),
             TerminalText.name(test.id, limit: 400) == test.id, !test.id.hasPrefix("-")

@@ -148,6 +148,9 @@ struct ReportFacts {
             return Self.logsCommand(id, step.name)
         // In the end no step failed, so there is nothing to rerun.
         case .flaky: return shownFlaky.map { "pipectl history \($0.shellWord)" } ?? "pipectl rerun \(id)"
+        case .infrastructure where !missingSecrets.isEmpty:
+            let commands = missingSecrets.map { "pipectl secrets set \($0)" }
+            return (commands + ["pipectl rerun \(id)"]).joined(separator: " && ")
         case .infrastructure: return "pipectl doctor"
         case .superseded: return "pipectl show \(report.supersededBy ?? id)"
         case .cancelled: return "pipectl rerun \(id)"
@@ -157,6 +160,18 @@ struct ReportFacts {
             return "git merge \(Wording.short(change.targetCommit))"
         case .definitionError: return "pipectl validate"
         }
+    }
+
+    /// The secrets that are not set, if the run ended because of that.
+    private var missingSecrets: [String] {
+        var seen: Set<String> = []
+        return ([report.reason] + failedSteps.compactMap(\.reason)).flatMap(Self.missingSecrets(in:))
+            .filter { seen.insert($0).inserted }
+    }
+
+    /// The secrets that a reason asks for.
+    static func missingSecrets(in reason: String) -> [String] {
+        reason.matches(of: /`pipectl secrets set ([A-Z][A-Z0-9_]*)`/).map { String($0.output.1) }
     }
 
     /// The first flaky test whose name can be typed as it is shown.
@@ -178,6 +193,7 @@ struct ReportFacts {
         case .failed where report.fixes?.state == .offered: "Review the fix that passed, then apply it"
         case .failed: "Read the whole log"
         case .flaky: shownFlaky == nil ? "Run it again" : "See its earlier results"
+        case .infrastructure where !missingSecrets.isEmpty: "Set what is missing, then run it again"
         case .infrastructure: "Check the build box"
         case .superseded: "See the newer run"
         case .cancelled: "Run it again"

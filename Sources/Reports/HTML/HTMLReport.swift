@@ -290,9 +290,11 @@ struct HTMLReport {
     }
 
     private func reproduction() -> HTML {
+        let isThere = report.reproduce.hasPrefix("pipectl rerun ")
+        let how: HTML = isThere ? "Run it again" : "Run it on your machine, with the same engine"
         var html: HTML = """
             <section id="reproduce"><h2>Reproduce</h2>
-            <p class="quiet">Run it on your machine, with the same engine:</p>
+            <p class="quiet">\(how):</p>
             <pre class="command"><code class="all">\(report.reproduce)</code></pre>
 
             """

@@ -71,6 +71,37 @@ import Testing
         #expect(large.exitCode == 1 && large.comparison?.removed == 1)
     }
 
+    @Test func `a test of a run with chosen steps is repeated in its own step, and no other step is`() {
+        var report = Fixture.report(text: "unit")
+        (report.conflicts, report.findings) = ([], [])
+        report.reproduce = "pipectl run release --ref abc --step pack"
+        report.steps = [
+            Fixture.step("unit", from: 0, to: 9, .failed, log: "1.log"),
+            Fixture.step("out", from: 0, to: 1, .failed, log: "2.log"),
+        ]
+        report.steps[0].tests = TestSpan(first: 0, count: 1)
+        let tests = [TestResult(suite: "S", name: "a", status: .failed, message: "no")]
+        func problems() -> [RunBundle.Problem] {
+            BundleDraft(ReportDocument(report: report, tests: tests)).fit(bytes: 64 << 10, as: .json).problems
+        }
+        #expect(
+            Set(problems().compactMap(\.reproduce)) == ["pipectl run release --ref abc --step unit"])
+        report.reproduce = "pipectl rerun 18"
+        #expect(problems().allSatisfy { $0.reproduce == nil })
+    }
+
+    @Test func `secrets that are not set are the next command`() {
+        var report = Fixture.report(.infrastructure, text: "unit")
+        report.steps = []
+        report.reason =
+            "step \"version\" can't run: secret KEY is not set: `pipectl secrets set KEY`; step \"apt\" can't run: secret "
+            + "APT is not set: `pipectl secrets set APT`; step \"b\" can't run: secret KEY is not set: `pipectl secrets set KEY`"
+        let facts = ReportFacts(ReportDocument(report: report))
+        #expect(facts.nextCommand == "pipectl secrets set KEY && pipectl secrets set APT && pipectl rerun 18")
+        report.reason = "no disk"
+        #expect(ReportFacts(ReportDocument(report: report)).nextCommand == "pipectl doctor")
+    }
+
     /// The failures of a whole suite must not take the space that is needed to understand the first of them.
     @Test(arguments: BundleFormat.allCases) func `the first problems have the nearest part of the change`(
         format: BundleFormat
