@@ -86,8 +86,10 @@ package actor RunView {
 
     private func note(_ step: LiveRun.Step, _ run: LiveRun) {
         let name = step.record.name
-        if step.awaitsApproval, !isLive, said.questions.insert(name).inserted {
-            line("  ? \(name) \(TerminalText.name(step.waitsFor ?? "", limit: 400))")
+        if step.awaitsApproval, said.questions.insert(name).inserted {
+            // A terminal shows it in the tree.
+            if !isLive { line("  ? \(name) \(TerminalText.name(step.waitsFor ?? "", limit: 400))") }
+            line("    Ctrl-C cancels the run; one that was started with --detach waits in the daemon")
         }
         let before = said.statuses[name] ?? .waiting
         let status = step.record.status
