@@ -25,11 +25,13 @@ struct ReleaseDue: Sendable {
             guard let made = try await index.release(name, of: request.repository), made.commit != tested.hex,
                 let obstacle = try await holding.obstacle(to: tested.hex, made, ref: request.ref)
             else { continue }
-            guard request.followsBranch, made.state != .yanked, try await made.isBefore(tested, in: repository) else {
+            guard request.followsBranch, [.sealed, .published].contains(made.state),
+                try await made.isBefore(tested, in: repository)
+            else {
                 throw EarlyVerdict(verdict: .failed, reason: obstacle, tested: tested)
             }
             var rest = prepared
-            try rest.leaveReleaseOut(because: made.state == .draft ? obstacle : made.whyNoneIsDue)
+            try rest.leaveReleaseOut(because: made.whyNoneIsDue)
             return rest
         }
         guard let tagged = prepared.taggedBefore else { return prepared }
@@ -48,7 +50,7 @@ extension ReleaseRecord {
             return "version \(version) is the release of \(run), which is not published everywhere: "
                 + "`pipectl rerun \(self.run)` goes on with it; \(next)"
         }
-        return "version \(version) was released by \(run); \(next)"
+        return "version \(version) was \(publications.isEmpty ? "made" : "released") by \(run); \(next)"
     }
 
     /// Whether its commit is an ancestor of `commit`.

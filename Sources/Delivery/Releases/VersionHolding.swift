@@ -18,8 +18,10 @@ package struct VersionHolding: Sendable {
         if made.isUnseen, made.commit != commit {
             let filter = RunFilter(
                 repository: made.repository, workflow: made.workflow, commitPrefix: made.commit,
-                states: [.queued, .running], limit: 1)
-            guard let run = try await index.runs(filter).first?.id else { return nil }
+                states: [.queued, .running], limit: 20)
+            // One that is being stopped for a newer run makes nothing more of it.
+            let runs = try await index.runs(filter).filter { $0.supersededBy == nil }
+            guard let run = runs.first?.id else { return nil }
             let isAsked = try await index.run(run)?.approvals.contains { $0.decision == nil } == true
             return isAsked
                 ? "\(holder), and run \(run) waits for approval with it: reject it or raise the version"
