@@ -76,8 +76,8 @@ extension RunPreparation {
     /// - Parameter whole: The command that repeats the whole run.
     package func harmless(_ whole: String) -> String? {
         // A working tree is never released.
-        guard wholePlan.releases, !context.ref.isEmpty else { return whole }
-        if whole.contains(" --step ") { return plan.releases ? nil : whole }
+        guard declaration.runsAtMostOnce || wholePlan.releases, !context.ref.isEmpty else { return whole }
+        if whole.contains(" --step ") { return plan.withoutActing.steps.count == plan.steps.count ? whole : nil }
         let rest = plan.withoutActing.steps
         let needed = Set(rest.flatMap(\.needs))
         let last = rest.map(\.name).filter { !needed.contains($0) }

@@ -106,7 +106,8 @@ extension RunPreparation {
             let approval = try await word(on: decision, run, facts, approved)
             try limits.check(wholePlan, decision.trust)
             let edited = request.change == nil ? [] : facts.changedFiles.filter { $0.path.hasPrefix("workflows/") }
-            let (version, taggedBefore) = try await Self.version(of: wholePlan, facts, context, repository, request)
+            let (version, taggedBefore) = try await Self.version(
+                of: wholePlan, isForRelease: plan.releases, facts, context, repository, request)
             var preparation = RunPreparation(
                 tested: facts.tested, tree: facts.tree, commitTime: facts.commitTime, context: context,
                 declaration: declaration, plan: plan, wholePlan: wholePlan, program: program,
@@ -141,9 +142,12 @@ extension RunPreparation {
     /// The version of the release that the plan makes, and the commit of an ancestor that has its tag; nil if it makes
     /// none.
     ///
+    /// - Parameter isForRelease: Whether the run's part of the plan makes or publishes the release. If it does not, the
+    ///   version only goes to its steps, where there is one.
     /// - Throws: ``EarlyVerdict`` if the commit has no version, or if a change would be released.
     private static func version(
-        of plan: Plan, _ facts: RunFacts, _ context: PlanContext, _ repository: WatchedRepository, _ request: RunRequest
+        of plan: Plan, isForRelease: Bool, _ facts: RunFacts, _ context: PlanContext, _ repository: WatchedRepository,
+        _ request: RunRequest
     ) async throws -> (ReleaseVersion?, taggedBefore: OID?) {
         guard let release = plan.release else { return (nil, nil) }
         func refused(_ reason: String) -> EarlyVerdict {
@@ -160,9 +164,9 @@ extension RunPreparation {
                 version = try await withRepository(at: repository.store) { store in
                     try VersionResolver(repository: store, commit: tested, tag: tag).version(by: release.version)
                 }
-            } catch is VersionProblem where request.isWorkingTree { return (nil, nil) }
+            } catch is VersionProblem where !isForRelease { return (nil, nil) }
             // It may have the version that was released last.
-            if request.isWorkingTree { return (version, nil) }
+            guard isForRelease else { return (version, nil) }
             return try await withRepository(at: repository.gitDirectory) { source in
                 // A branch moves on after a release, whose tag stays where it is.
                 let before = try request.followsBranch ? Self.tag(of: version, before: tested, in: source) : nil

@@ -70,6 +70,10 @@ struct RunPipeline: Sendable {
             case .ends(let reason): (ending.report.verdict, ending.report.reason) = (.cancelled, reason)
             }
         } catch let early as EarlyVerdict {
+            // Without a plan nothing says which steps act.
+            if task.request.runsAtMostOnce, ending.report.testedTree == nil {
+                ending.report.reproduce = "pipectl rerun \(task.id)"
+            }
             if let question = early.question, await approve.hold(task, for: question, early.trust ?? .change) {
                 ending.report.trust = early.trust ?? ending.report.trust
                 ending.putBack = question.why

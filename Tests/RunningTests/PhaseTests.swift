@@ -268,16 +268,22 @@ import RunSamples
 
     @Test func `a run with a release names a repetition that releases nothing`() async throws {
         let out = PlannedStep(name: "out", action: .publish(.folder("/srv")), needs: ["release"])
-        func repetition(of whole: String, _ steps: [PlannedStep]) throws -> String {
+        func repetition(of whole: String, _ steps: [PlannedStep], actsOnce: Bool = false) throws -> String {
             var ending = RunEnding(report: RunSample.report())
             ending.report.reproduce = whole
-            ending.take(try RunSample.prepared(RunSample.request(change: nil), RunSample.declaration(), steps))
+            let declaration = RunSample.declaration { if actsOnce { $0.triggers = [.merge(into: "main")] } }
+            ending.take(try RunSample.prepared(RunSample.request(change: nil), declaration, steps))
             return ending.report.reproduce
         }
         let (whole, part) = ("pipectl run test --ref abc", "pipectl run test --ref abc --step out")
         #expect(try repetition(of: whole, [pass, version, out]) == "\(whole) --step unit")
         #expect(try repetition(of: part, [pass, version, out]) == "pipectl rerun 1")
         #expect(try repetition(of: whole, [pass]) == whole)
+        // A step with secrets acts, too.
+        var deploy = PlannedStep(name: "deploy", action: .shell("make deploy"), needs: ["unit"])
+        deploy.secrets = [SecretUse("TOKEN")]
+        #expect(try repetition(of: whole, [pass, deploy], actsOnce: true) == "\(whole) --step unit")
+        #expect(try repetition(of: whole + " --step deploy", [pass, deploy], actsOnce: true) == "pipectl rerun 1")
     }
 
     @Test func `release: a failed run's workspace is retained, and a repetition goes on with it`() async throws {
