@@ -5,10 +5,10 @@ extension Plan {
     /// requested the run, or it has nothing to release.
     package var withoutActing: Plan { without { !$0.secrets.isEmpty || !$0.action.startsProcess } }
 
-    /// The plan without steps that make or publish a release, those that need them, and approvals that nothing else
-    /// needs.
+    /// The plan without steps that make or publish a release or have secrets, those that need them, and approvals that
+    /// nothing else needs.
     var withoutReleasing: Plan {
-        var plan = without(\.releases)
+        var plan = without { $0.releases || !$0.secrets.isEmpty }
         var needed: Set<String> = []
         plan.steps = plan.steps.reversed().filter { step in
             if step.action == .approval, !needed.contains(step.name) { return false }
