@@ -96,7 +96,8 @@ extension Index {
                     WHERE run.id IN (SELECT value FROM json_each(?)) AND run.state = 'running'
                         AND EXISTS (SELECT 1 FROM approval WHERE approval.run = run.id AND decision IS NULL)
                         AND NOT EXISTS (SELECT 1 FROM approval WHERE approval.run = newer.id AND decision IS NULL)
-                        AND newer.state = 'queued' AND newer.rerunOf IS NULL
+                        AND newer.state = 'queued' AND newer.rerunOf IS NULL AND newer.head <> run.head
+                        AND json_extract(newer.request, '$.onlySteps') IS NULL
                         AND json_extract(newer.request, '$.concurrency.latestOnly') IS NOT NULL
                     GROUP BY run.id
                     """, arguments: ["[\(parked.map(String.init).joined(separator: ","))]"])

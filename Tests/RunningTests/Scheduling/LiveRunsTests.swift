@@ -197,10 +197,12 @@ import RunSamples
     }
 
     @Test(
-        arguments: [(.latestOnly, true), (.latestOnly, false), (.queue(max: 100), true)]
-            as [(Pipeline.Concurrency, Bool)])
+        arguments: [
+            (.latestOnly, true, 2, nil), (.latestOnly, false, 2, nil), (.queue(max: 100), true, 2, nil),
+            (.latestOnly, true, 1, nil), (.latestOnly, true, 2, ["unit"]),
+        ] as [(Pipeline.Concurrency, Bool, Int, [String]?)])
     func `a run that only waits for an approval gives way to a newer one, if only the latest counts`(
-        concurrency: Pipeline.Concurrency, isAsking: Bool
+        concurrency: Pipeline.Concurrency, isAsking: Bool, commit: Int, steps: [String]?
     ) async throws {
         /// The first run waits for an approval until it is stopped, or until nothing else is left to do.
         struct Waiting: SchedulerHost {
@@ -208,6 +210,8 @@ import RunSamples
             let scheduler: Scheduler
             let concurrency: Pipeline.Concurrency
             let isAsking: Bool
+            let commit: Int
+            let steps: [String]?
             let closing = StopSignal()
 
             func hasRoom() -> Bool { true }
@@ -217,7 +221,7 @@ import RunSamples
             func execute(_ run: QueuedRun, _ stop: StopSignal) async -> Report {
                 guard run.request.nonce == "1" else { return await host.execute(run, stop) }
                 var newer = RunSample.request(nonce: "2")
-                newer.concurrency = concurrency
+                (newer.concurrency, newer.head, newer.onlySteps) = (concurrency, RunSample.commit(commit), steps)
                 _ = try? await host.index.enqueue(newer)
                 let question = Approval(
                     step: "gate", why: "", head: run.request.head, definition: "", binding: "b",
@@ -240,10 +244,12 @@ import RunSamples
         request.concurrency = concurrency
         let id = try await index.enqueue(request).run.id
         let reports = try await scheduler.work(
-            untilIdle: true, Waiting(host: host, scheduler: scheduler, concurrency: concurrency, isAsking: isAsking),
-            missed)
-        // A question that was answered at the same moment keeps its answer.
-        let isLatest = concurrency == .latestOnly && isAsking
+            untilIdle: true,
+            Waiting(
+                host: host, scheduler: scheduler, concurrency: concurrency, isAsking: isAsking, commit: commit,
+                steps: steps), missed)
+        // A question that was answered at the same moment keeps its answer, and only a whole run of a newer commit counts.
+        let isLatest = concurrency == .latestOnly && isAsking && commit == 2 && steps == nil
         #expect(reports.first { $0.id == id }?.verdict == (isLatest ? .superseded : .cancelled))
         #expect(try await index.run(id)?.summary.supersededBy == (isLatest ? id + 1 : nil))
         #expect(await host.executed == (isLatest ? [id + 1] : []))
