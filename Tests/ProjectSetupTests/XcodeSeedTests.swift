@@ -171,6 +171,14 @@ import Testing
         #expect(try Self.seed(in: room).bundle == "org.lite", "a scheme that names no target")
     }
 
+    @Test func `an identifier that is made of a setting is never that of another target`() throws {
+        let room = try TemporaryFolder()
+        let settings = Self.twoApps.replacing(" org.demo.app;", with: " \"$(APP_ID)\";")
+        _ = try room.write("App.xcodeproj/project.pbxproj", settings.utf8)
+        let seed = try Self.seed(in: room, schemes: [XcodeScheme("App", text: Self.app + Self.tested)])
+        #expect(seed.bundle == nil && seed.placeholders.contains("BUNDLE_ID"))
+    }
+
     // MARK: Schemes
 
     private static func scheme(_ name: String, app: Bool, tests: Bool) -> XcodeScheme {

@@ -14,9 +14,9 @@ struct SeedApps {
             only = apps.first
             return
         }
-        // Flutter writes a project for each system.
-        let phones = apps.filter { $0.preparation.framework == .flutter && $0.isForPhones }
-        if phones.count == 1, apps.allSatisfy({ $0.preparation.framework == .flutter }) {
+        // Flutter and React Native have a project for each system.
+        let phones = apps.filter { $0.preparation.framework != nil && $0.isForPhones }
+        if phones.count == 1, apps.allSatisfy({ $0.preparation.framework == phones[0].preparation.framework }) {
             only = phones[0]
             left = apps.map(\.folder).filter { $0 != phones[0].folder }
             notes =

@@ -13,8 +13,9 @@ struct XcodeTarget {
         let exact = id.flatMap { Self.releaseSettings(of: $0, in: text) }
         // The app's identifier is the shortest: those of tests and extensions begin with it.
         let bundle =
-            exact.map(Self.bundles)?.first
-            ?? Self.bundles(text).min { ($0.count, $0) < ($1.count, $1) }
+            if let exact { Self.bundles(exact).first } else {
+                Self.bundles(text).min { ($0.count, $0) < ($1.count, $1) }
+            }
         self.bundle = bundle
         own =
             exact

@@ -6,6 +6,7 @@ import Foundation
 import WorkflowPrograms
 import ProjectSetup
 import SystemCalls
+import TerminalText
 import StateFiles
 
 struct Init: AsyncParsableCommand {
@@ -45,7 +46,7 @@ struct Init: AsyncParsableCommand {
             let source = test.map(SeedWorkflows.Source.command) ?? (placeholder ? .placeholder : .survey)
             let seeds = try SeedWorkflows(for: project, branch: branch, source: source)
             for path in try seeds.write(to: directory) { Terminal.print("wrote \(path)") }
-            for line in seeds.remarks(has: ProgramPath.has) { Terminal.say(line) }
+            for line in seeds.remarks(has: ProgramPath.has) { Terminal.say(TerminalText.name(line, limit: 2_000)) }
         } catch let error as SeedError {
             throw CommandEnd(code: 2, message: "\(error)")
         } catch let error as SeedObstacle {
