@@ -33,7 +33,7 @@ struct LogSource: Sendable {
         guard let folder else { return .bytes(try await host.log(run, file).bytes) }
         let path = "\(folder)/\(file)"
         if let output = host.output(path) { return .output(LiveLog(source: self, output: output)) }
-        if let file = try await offThread({ OpenedLog(path) }) { return .output(file) }
+        if let file = try await offThread({ OpenedFile(path) }) { return .output(file) }
         // The run may have ended since this place was found.
         return try? await archived().map(LogContent.bytes)
     }
@@ -48,7 +48,7 @@ struct LogSource: Sendable {
 private final class LiveLog: LogOutput {
     private let source: LogSource
     private let output: any LogOutput
-    private let spooled = Mutex<OpenedLog?>(nil)
+    private let spooled = Mutex<OpenedFile?>(nil)
 
     init(source: LogSource, output: any LogOutput) { (self.source, self.output) = (source, output) }
 
@@ -62,15 +62,16 @@ private final class LiveLog: LogOutput {
             // In a log that leaves something out, the offsets are others.
             guard let log = try await source.archived(), log.count == extent.bytes else { throw problem }
             // The archive gives it as a whole, and a slow reader asks often.
-            let opened = try await OpenedLog(spooling: log)
+            let opened = try await OpenedFile(spooling: log)
             spooled.withLock { $0 = opened }
             return try await opened.read(from: offset, atMost: count)
         }
     }
 }
 
-/// The log of an attempt that has ended. It can be read until this value is gone, whatever becomes of the file.
-struct OpenedLog: LogOutput {
+/// A file that is written no more, such as the log of an attempt that has ended. It can be read until this value is gone,
+/// whatever becomes of its name.
+struct OpenedFile: LogOutput {
     private let handle: FileHandle
     let extent: (bytes: Int, isOver: Bool)
 
@@ -84,13 +85,13 @@ struct OpenedLog: LogOutput {
     ///
     /// - Throws: ``PageProblem``.
     init(spooling bytes: [UInt8]) async throws {
-        let opened = try await offThread { () throws -> OpenedLog? in
+        let opened = try await offThread { () throws -> OpenedFile? in
             let path = NSTemporaryDirectory() + "/pipectl-log-\(UUID().uuidString)"
             // Nobody else may read it while it has a name.
             let isThere = FileManager.default.createFile(
                 atPath: path, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
             defer { try? FileManager.default.removeItem(atPath: path) }
-            return isThere ? OpenedLog(path) : nil
+            return isThere ? OpenedFile(path) : nil
         }
         guard let opened else {
             throw PageProblem(.broken, "the log can't be kept in \(NSTemporaryDirectory()) while it is sent")

@@ -37,7 +37,7 @@ extension Pages {
 
     /// A file as a browser saves it: it is never shown, whatever is in it.
     private func file(_ name: String, at path: String?) async throws -> PageResponse {
-        guard let path, let file = try await offThread({ OpenedLog(path) }) else {
+        guard let path, let file = try await offThread({ OpenedFile(path) }) else {
             throw PageProblem(.notFound, "\(name) is not stored any more")
         }
         var response = PageResponse(type: "application/octet-stream", [])

@@ -25,7 +25,7 @@ extension Pages {
                 return PageResponse(type: type, try await content.read(from: 0).bytes)
             }
             // Many slow readers must not hold many logs in memory.
-            if case .bytes(let bytes) = content { content = .output(try await OpenedLog(spooling: bytes)) }
+            if case .bytes(let bytes) = content { content = .output(try await OpenedFile(spooling: bytes)) }
             var response = PageResponse(type: type, [])
             response.body = .stream(RawBytes(content: content))
             return response

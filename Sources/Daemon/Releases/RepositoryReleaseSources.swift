@@ -104,8 +104,8 @@ struct RepositoryReleaseSources: ReleaseSources {
 
     /// The change's own commits, newest first.
     ///
-    /// - Parameter target: The target's tip when the change was last tested. Where a change began that landed by
-    ///   fast-forward, nothing else says; without it, only its last commit is known.
+    /// - Parameter target: The target's tip when the change was last tested. Nothing else says where a change began that
+    ///   landed by fast-forward: without it, only its last commit is known.
     private static func own(of landing: LandedChange, target: OID?, in git: Repository) throws -> [Commit] {
         if landing.how == .fastForward, let target, git.contains(target), target != landing.head,
             try git.isAncestor(target, of: landing.head)

@@ -20,14 +20,14 @@ package protocol Publisher: Sendable {
         _ release: ReleaseContent, progress: any PublishingProgress, say: @escaping @Sendable (String) -> Void
     ) async throws -> Publication
 
-    /// Finds out that the destination can't be used as it is declared, before the steps take their time that make the
-    /// release: an unusable key, a program that is missing. It reaches no other machine.
+    /// Finds out before anything is built that the destination can't be used as it is declared, for example because a
+    /// key can't sign or a program is missing. It reaches no other machine.
     ///
     /// - Throws: ``DeliveryProblem``.
     func check() async throws
 
-    /// Asks the destination, for some seconds, whether it would refuse a release of the tag at the commit: the tag is
-    /// elsewhere, or a right is missing. If it does not answer, nothing is known, and the release may go on.
+    /// Asks the destination whether it would refuse this release, because its tag is at another commit or a right is
+    /// missing. If it does not answer within some seconds, nothing is known, and the release may go on.
     ///
     /// - Throws: ``DeliveryProblem``.
     func check(tag: String, at commit: String) async throws
