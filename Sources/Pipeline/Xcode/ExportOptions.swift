@@ -15,7 +15,7 @@ public struct ExportOptions: Sendable, Equatable {
         /// The team's own devices, with a development certificate.
         case debugging
 
-        /// How the names of the certificates begin of which it needs one.
+        /// The beginnings of the names of certificates; an export needs a certificate with one of them.
         var identities: [String] {
             switch self {
             case .appStoreConnect: ["Apple Distribution", "iPhone Distribution", "3rd Party Mac Developer Application"]

@@ -53,12 +53,12 @@ public struct XcodeSigning: Sendable, Equatable {
         self.style = style
     }
 
-    /// How the names of the certificates begin of which an archive needs one; empty: of none. Without a key Xcode makes no
-    /// certificate, and says itself what it misses.
+    /// The beginnings of the names of certificates; an archive needs a certificate with one of them, or none if this is
+    /// empty. Without a key Xcode makes no certificate, and says itself what is missing.
     var identities: [String] { style == .automatic && provisioning != nil ? Self.development : [] }
 
-    /// The same of an export. With a key Xcode signs with a certificate that Apple keeps for the team if it finds none, but
-    /// not with profiles that are given, and not for development.
+    /// The same for an export. If Xcode has a key and finds no certificate, it signs with one that Apple keeps for the
+    /// team; but it can't do that with given profiles, or for development.
     func identities(for options: ExportOptions) -> [String] {
         let needsOwn = provisioning == nil || !options.profiles.isEmpty || options.method == .debugging
         return needsOwn ? options.method.identities : []
@@ -83,7 +83,8 @@ public struct XcodeSigning: Sendable, Equatable {
 
     /// A step that runs `script` with the certificates in a keychain of its own.
     ///
-    /// - Parameter identities: How the names of the certificates begin of which it needs one; empty: of none.
+    /// - Parameter identities: The beginnings of the names of certificates; the step needs a certificate with one of
+    ///   them, or none if this is empty.
     func step(_ name: String, needs: [Step], identities: [String], _ script: String) -> Step {
         var step = Step(name, needs: needs, run: "\(keychain)\n\(check(identities))\(script)")
             .secrets(certificate, password).timeout(.hours(1)).neverProved()
